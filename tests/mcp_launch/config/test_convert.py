@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from mcp_launch.config import FORMATS
 from tests.mcp_launch.support import SECRET, run_python
 
@@ -65,9 +67,17 @@ def test_a_project_of_claude_code_is_named_as_the_workspace() -> None:
     assert "everywhere: Cursor does not support disabled servers; it was omitted [left_out]" in done.stderr
 
 
-def test_an_entry_that_the_old_client_refuses_is_not_reported_as_lost(tmp_path: Path) -> None:
-    file = tmp_path / "claude_desktop_config.json"
-    file.write_text('{"mcpServers": {"web": {"url": "https://h.example/mcp"}}}')
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("claude_desktop_config.json", '{"mcpServers": {"web": {"url": "https://h.example/mcp"}}}'),
+        ("goose/config.yaml", "extensions: {web: {type: streamable_http, uri: https://h.example/mcp}}"),
+    ],
+)
+def test_an_entry_that_the_old_client_refuses_is_not_reported_as_lost(name: str, text: str, tmp_path: Path) -> None:
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
 
     done = run_python("-m", "mcp_launch", "convert", str(file), "--to", "claude-code")
 
