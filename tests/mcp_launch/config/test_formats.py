@@ -461,6 +461,7 @@ def test_the_newer_map_of_opencode_is_read_too(source: str) -> None:
     noted = [("off", "disabled"), ("c", "not_in_file"), ("old", "disabled")]
     assert [(each.server, each.code) for each in config.findings] == noted
     assert config.entries[1].path == ("mcp", "servers", "a")
+    assert read_config(json.dumps({"mcp": {"servers": newer}}), source=source).format == "opencode"
 
 
 def test_disabled_and_timeout_are_not_those_of_claude_code_in_a_file_that_may_be_of_another_client() -> None:
