@@ -28,7 +28,7 @@ from acp_bindings.agent.errors import SessionInUse, StoreFailed
 from acp_bindings.connection import Connection, ConnectionClosed
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
-from acp_bindings.errors import DecodeError, EncodeError
+from acp_bindings.errors import DecodeError
 from acp_bindings.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST
 from acp_bindings.setup import ClientPeer, History, RequestError, Roots, SessionNotFound
 from acp_bindings.setup.capabilities import AgentCapability
@@ -283,7 +283,7 @@ class Session(Generic[M]):
                 self.post(unfinished(id_), shown_as={"status": "cancelled"})
             if self.client.version > 1:
                 self.show_state(_idle(reason))
-        except (DecodeError, EncodeError) as error:
+        except ValueError as error:
             log.error("the error of the prompt handler cannot be sent in session %s", self.id, exc_info=error)
             self.show_state(_idle(RequestError(INTERNAL_ERROR, "Internal error")))
         finally:
@@ -590,8 +590,7 @@ class Session(Generic[M]):
                 encode({"session": {"data": self.data}})  # names the value, unlike the error of the store
                 raise unfit
             if changed:
-                with suppress(ValueError):  # a store of your own may accept more
-                    self._good_data = encode(self.data)
+                self._good_data = encode(self.data)
 
     def _described(self, own: dict[str, Any]) -> StoredSession:
         data: dict[str, Any] = {"mode": self.mode, "options": self.options, "data": own}
