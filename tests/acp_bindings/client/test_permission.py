@@ -306,12 +306,13 @@ async def test_paths_are_found_in_the_diffs_of_v2(tmp_path: Path) -> None:
         ({"command": ["rm", "-rf", "my build"]}, "rm -rf 'my build'"),
         ({"command": "rm", "args": ["-rf", "my build"]}, "rm -rf 'my build'"),
         ({"command": ["/bin/bash", "-lc", "rm -rf 'my build'"]}, "rm -rf 'my build'"),
+        ({"command": ["python", "-c", "rm -rf"]}, "python -c 'rm -rf'"),
         ({"command": {"rm": 1}}, None),
         ("rm -rf", None),
     ],
 )
 async def test_a_command_is_found_in_the_input(version: int, raw_input: Any, command: str | None) -> None:
-    policy = PermissionPolicy(Reject(command="rm -rf *"), Allow(kind="execute"))
+    policy = PermissionPolicy(Reject(command="*rm -rf*"), Allow(kind="execute"))
     assert await outcome_of(version, policy, kind="execute", rawInput=raw_input) == ("n" if command else "y")
     assert policy.decisions[0].question.command == command
 
@@ -342,6 +343,7 @@ async def test_a_command_line_is_allowed_only_as_execute(version: int, command: 
 async def test_a_title_is_taken_as_the_command_only_to_reject(version: int, rule: Allow | Reject, outcome: str) -> None:
     rules = [rule, Allow(kind="execute")] if isinstance(rule, Reject) else [rule]
     assert await outcome_of(version, PermissionPolicy(*rules), kind="execute", title="rm -rf build") == outcome
+    assert await outcome_of(version, PermissionPolicy(Reject(command="*"), Allow()), kind="read", title="rm") == "y"
 
 
 def test_a_decision_is_logged_recorded_and_passed_to_on_decision(caplog: pytest.LogCaptureFixture) -> None:
