@@ -539,6 +539,18 @@ async def test_a_session_goes_on_after_data_that_is_not_json(version: int) -> No
         assert await client.prompt(session, "good") == "end_turn"
 
 
+async def test_a_cancelled_turn_whose_data_is_not_json_is_cancelled(version: int) -> None:
+    agent = Agent("counter", version="1.0")
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        turn.session.data["count"] = float("nan")
+        turn.cancel()
+
+    async with talking(agent, version) as client:
+        assert await client.prompt(await client.new(), "go") == "cancelled"
+
+
 async def test_a_prompt_that_cannot_be_stored_is_refused_and_not_in_the_history(version: int) -> None:
     store = Failing()
     async with talking(talker(sessions=store), version) as client:

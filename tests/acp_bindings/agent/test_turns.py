@@ -133,7 +133,9 @@ async def test_a_request_error_that_cannot_be_sent_is_an_internal_error(version:
                 await client.prompt(session, "fail")
         else:
             assert await client.prompt(session, "fail") == "error"
-            assert client.ends(session)[0].error.message == "Internal error"
+            error = client.ends(session)[0].error
+            assert error.message == "Internal error"
+            assert "data" not in error.model_fields_set
         assert await client.prompt(session, "go on") == "end_turn"
 
 
@@ -469,6 +471,7 @@ async def test_a_failed_tool_does_not_end_the_turn(version: int) -> None:
     @agent.prompt
     async def work(turn: Turn) -> None:
         async with turn.tool_call("Read") as call:
+            await turn.say("trying ")
             raise FileNotFoundError("no such file")
         assert call.has_failed
         assert isinstance(call.error, FileNotFoundError)
@@ -477,9 +480,25 @@ async def test_a_failed_tool_does_not_end_the_turn(version: int) -> None:
     async with talking(agent, version) as client:
         session = await client.new()
         assert await client.prompt(session, "go") == "end_turn"
-        assert client.text(session) == "going on"
+        assert client.text(session) == "trying going on"
+        assert len({each.message_id for each in client.of(session, "agent_message_chunk")}) == 2
         _, end = client.of(session, "tool_call", "tool_call_update")
         assert (end.status, end.content[0].content.text) == ("failed", "no such file")
+
+
+async def test_a_tool_call_whose_begin_cannot_be_sent_is_not_shown(version: int) -> None:
+    agent = Agent("tools", version="1.0")
+
+    @agent.prompt
+    async def work(turn: Turn) -> None:
+        with pytest.raises(ValueError, match="NaN"):
+            async with turn.tool_call("Read", arguments={"size": float("nan")}):
+                pass
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        assert await client.prompt(session, "go") == "end_turn"
+        assert client.of(session, "tool_call", "tool_call_update") == []
 
 
 @pytest.mark.parametrize("how", ["result", "fail", "raise"])
