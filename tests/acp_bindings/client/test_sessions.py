@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_bindings import v1, v1_unstable
+from acp_bindings import decode, v1, v1_unstable
 from acp_bindings.client import Client, Message
 from acp_bindings.setup import (
     AuthMethodRefused,
@@ -322,7 +322,8 @@ async def test_a_mode_of_v1_is_set() -> None:
     modes = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]}
 
     def set_option(_: object, __: object) -> v1.SetSessionConfigOptionResponse:
-        return v1.SetSessionConfigOptionResponse(config_options=[])
+        mode = {"id": "mode", "name": "Mode", "category": "mode", "currentValue": "ask", "options": []}
+        return decode(v1.SetSessionConfigOptionResponse, {"configOptions": [{"type": "select", **mode}]})
 
     raw = Agent(1, hello, opening={"modes": modes}, handlers={"session/set_config_option": set_option})
     async with connected(raw) as agent, agent.session(cwd="/project") as session:
@@ -358,8 +359,6 @@ async def test_an_option_is_set_and_a_mode_may_be_an_option(version: int) -> Non
     received: list[Any] = []
 
     def set_option(params: Any, _: object) -> Any:
-        from acp_bindings import decode
-
         received.append(params)
         return decode(raw.wire.SetSessionConfigOptionResponse, options("code"))
 
