@@ -283,12 +283,12 @@ async def test_the_last_lines_of_standard_error_are_awaited(monkeypatch: pytest.
     code = (
         "import os, time\n"
         "if os.fork(): os._exit(3)\n"
-        "os.close(0); os.close(1); time.sleep(0.2); os.write(2, b'last words\\n')"
+        "os.close(0); os.close(1); time.sleep(0.2); os.write(2, b'Error: last words\\n\\nNode.js v20\\n')"
     )
     with anyio.fail_after(20):
         async with script(code) as connection:
             end = await connection.wait_ended()
-    assert end.reason == "the process exited with status 3; it wrote to stderr: last words"
+    assert end.reason == "the process exited with status 3; it wrote to stderr: Error: last words"
 
 
 async def test_a_process_that_exits_during_a_write_is_reported_with_its_status() -> None:
