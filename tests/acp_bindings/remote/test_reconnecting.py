@@ -27,7 +27,8 @@ class Relay:
     """A TCP relay whose connections can be cut or frozen, and which can refuse new ones."""
 
     def __init__(self, *, piece: int = 65536) -> None:
-        self.refuses = False
+        self.refuses = 0
+        """The number of connections to refuse."""
         self.target = 0
         """The port that it relays to."""
         self._piece = piece
@@ -59,6 +60,7 @@ class Relay:
     async def _relay(self, client: SocketStream) -> None:
         async with client:
             if self.refuses:
+                self.refuses -= 1
                 return
             async with await anyio.connect_tcp("127.0.0.1", self.target) as server, anyio.create_task_group() as tasks:
                 self._connections.add(tasks.cancel_scope)
@@ -205,7 +207,7 @@ async def test_http_streams_that_are_cut_lose_nothing(profile: str, agent: Agent
     assert reports == []
 
 
-@pytest.mark.parametrize("sizes", [[1000] * 1500, [3_000_000, 1000]], ids=["many messages", "a long one"])
+@pytest.mark.parametrize("sizes", [[1000] * 1500, [5_000_000, 1000]], ids=["many messages", "a long one"])
 async def test_an_http_stream_that_is_cut_loses_nothing_under_way(profile: str, sizes: list[int], serve: Serve) -> None:
     if profile == "ws":
         pytest.skip("a WebSocket that is cut is a lost connection")
@@ -275,7 +277,7 @@ async def test_a_connection_that_cannot_be_made_again_is_given_up(profile: str, 
     with anyio.fail_after(20):
         async with through(serve, agent, relay, profile) as url, client.connect(url, reconnect=few) as connected:
             session = await connected.session(cwd="/tmp")
-            relay.refuses = True
+            relay.refuses = 1000
             relay.cut()
             with pytest.raises(ConnectionClosed):
                 await session.prompt("hello")
@@ -283,20 +285,21 @@ async def test_a_connection_that_cannot_be_made_again_is_given_up(profile: str, 
                 await connected.session(cwd="/tmp")
 
 
-async def test_attempts_that_succeed_do_not_count(profile: str, agent: Agent, serve: Serve) -> None:
+async def test_only_failed_attempts_in_a_row_count(profile: str, agent: Agent, serve: Serve) -> None:
     send, receive = anyio.create_memory_object_stream[Reconnected](1)
-    client = Client("test", version="1.0", on_reconnect=send.send_nowait)
-    few = Reconnect(attempts=1, wait=0.01)
+    relay, client = Relay(), Client("test", version="1.0", on_reconnect=send.send_nowait)
+    few = Reconnect(attempts=2, wait=0.01)
     with anyio.fail_after(20), send, receive:
-        async with through(serve, agent, Relay(), profile) as url, client.connect(url, reconnect=few) as connected:
-            for _ in range(3):
+        async with through(serve, agent, relay, profile) as url, client.connect(url, reconnect=few) as connected:
+            for refused in (0, 0, 1, 1):
+                relay.refuses = refused
                 connected.connection.close()
                 await receive.receive()
 
 
 async def go_offline(connected: ConnectedAgent, relay: Relay) -> None:
     """Lose the connection, and let new ones be refused."""
-    relay.refuses = True
+    relay.refuses = 1000
     relay.cut()
     connected.connection.close()
     with pytest.raises(ConnectionClosed):
@@ -346,7 +349,7 @@ async def test_a_load_while_the_agent_is_gone_waits_and_loads_once(profile: str,
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(load)
                 await anyio.sleep(0.01)
-                relay.refuses = False
+                relay.refuses = 0
             assert said(loaded[0]) == ["5: hello"]
 
 
