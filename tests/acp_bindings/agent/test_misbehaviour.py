@@ -438,9 +438,13 @@ async def test_nothing_is_logged_as_an_error_when_clients_leave(version: int, ca
 
     @agent.prompt
     async def speak(turn: Turn) -> None:
-        while True:
-            await turn.say("x")
-            await anyio.sleep(0)
+        try:
+            while True:
+                await turn.say("x")
+                await anyio.sleep(0)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await turn.session.request({}, method="_acme/clean_up")
 
     async with served(agent) as server, server.leaving(version, "go"):
         pass
