@@ -133,6 +133,15 @@ async def test_cancel_ends_the_turn_with_its_last_updates(version: int) -> None:
     assert len(raw.of(raw.wire.METHODS["session/cancel"].notification.params.__name__)) == 1
 
 
+async def test_a_prompt_that_is_cancelled_at_once_is_not_sent(version: int) -> None:
+    raw = Agent(version, until_cancelled)
+    async with connected(raw) as agent, agent.session(cwd="/project") as session:
+        async with session.prompt("Count") as turn:
+            await session.cancel()
+        assert turn.stop_reason == "cancelled"
+    assert raw.of("PromptRequest") == []
+
+
 @pytest.mark.parametrize("iterating", [True, False])
 async def test_cancelling_the_calling_task_cancels_the_turn(version: int, iterating: bool) -> None:
     raw = Agent(version, until_cancelled)
