@@ -322,7 +322,7 @@ async def test_a_mode_of_v1_is_set() -> None:
     modes = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]}
 
     def set_option(_: object, __: object) -> v1.SetSessionConfigOptionResponse:
-        mode = {"id": "mode", "name": "Mode", "category": "mode", "currentValue": "ask", "options": []}
+        mode: Any = {"id": "mode", "name": "Mode", "category": "mode", "currentValue": "ask", "options": []}
         return decode(v1.SetSessionConfigOptionResponse, {"configOptions": [{"type": "select", **mode}]})
 
     raw = Agent(1, hello, opening={"modes": modes}, handlers={"session/set_config_option": set_option})
