@@ -346,6 +346,12 @@ async def test_a_title_is_taken_as_the_command_only_to_reject(version: int, rule
     assert await outcome_of(version, PermissionPolicy(Reject(command="*"), Allow()), kind="read", title="rm") == "y"
 
 
+def test_the_title_of_the_question_may_be_the_command_of_a_call_with_another_title() -> None:
+    call = v1.ToolCall(tool_call_id="c1", title="bash", kind="execute")
+    asked = PermissionQuestion("s1", "/project", "rm -rf build", (), tool_call=call)
+    assert isinstance(PermissionPolicy(Reject(command="rm *")).decide(asked).rule, Reject)
+
+
 def test_a_decision_is_logged_recorded_and_passed_to_on_decision(caplog: pytest.LogCaptureFixture) -> None:
     told: list[Any] = []
     policy = PermissionPolicy(Allow(kind="edit"), on_decision=told.append)
