@@ -119,6 +119,7 @@ def test_errors_after_which_a_program_went_on_have_no_hint(before: str, said: st
     [
         (f"{HANDLED}ModuleNotFoundError: No module named 'ujson'", "no module ujson"),
         ("python: can't open file '/srv/debug/x.py'", "/srv/debug/x.py was not found"),
+        ("/srv/target/debug/x: libc.so.6: version `GLIBC_2.38' not found", "built for a newer system"),
         ("Error: Cannot find module 'debug'", "cannot find debug;"),
         ("the input device is not a TTY.  If you are using mintty, try winpty", "remove -t"),
         ("WARNING: No module named 'redis'\nModuleNotFoundError: No module named 'weather'", "no module weather"),

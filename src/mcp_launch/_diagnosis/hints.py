@@ -422,7 +422,7 @@ _MISSING = tuple(
 """Patterns for messages that a variable is not set; its name is the first group."""
 _PYTHON_OS = re.compile(r"<frozen os>|\bos\.py\b|\bos\.environ\b")
 _HARMLESS = re.compile(
-    r"(?<![/\\])\b(?:warn|warning|info|debug|defaults?|defaulting|optional|falling back|using)\b(?![/\\])|^\s+--?\w",
+    r"(?<![/\\])\b(?:warn|warning|info|debug|defaults?|defaulting|optional|falling back|using)\b|^\s+--?\w",
     re.IGNORECASE,
 )
 """Words, except in paths, in a line after which a program goes on; or the beginning of the help of an option."""
