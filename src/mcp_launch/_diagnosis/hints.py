@@ -489,7 +489,7 @@ class _LastError:
             self._keep_error_of_stack()
         elif line.endswith("Traceback (most recent call last):"):
             self._forget(awaits=True)
-        elif self._skips and self.lines and line.lstrip().startswith("[cause]: "):
+        elif line.lstrip().startswith("[cause]: "):
             self.lines.append(line)
         elif not (self._skips and line[0].isspace()) and not self._is_help(line):
             self._keep(line)
