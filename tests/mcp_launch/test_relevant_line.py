@@ -301,11 +301,14 @@ def test_the_most_relevant_line_is_found(said: str, line: str | None) -> None:
     [
         (RICH_LOGS, "ERROR    File not found: /srv/weather.py"),
         (RICH_RAISES, "KeyError: 'WEATHER_KEY'"),
-        (RICH_GOES_ON, "cannot read: the configuration"),
     ],
 )
 def test_a_message_that_rich_has_wrapped_is_one_line(said: str, line: str) -> None:
     assert most_relevant_line(unwrapped(said.splitlines())) == line
+
+
+def test_lines_after_a_message_of_rich_are_not_joined() -> None:
+    assert unwrapped(RICH_GOES_ON.splitlines())[1:] == RICH_GOES_ON.splitlines()[1:]
 
 
 def test_a_variable_is_named_that_is_missing_in_a_traceback_of_rich() -> None:

@@ -431,19 +431,17 @@ _HARMLESS = re.compile(
 def unwrapped(lines: Iterable[str]) -> list[str]:
     """Return the lines, with each message that Rich has wrapped in the columns of its log as one line."""
     found: list[str] = []
-    in_rich = wraps = False
+    in_rich = False
     for line in lines:
         text = line.strip()
         if _RICH.match(line):
-            in_rich = wraps = True
+            in_rich = True
             found.append(_SOURCE.sub("", text))
         elif in_rich and line.startswith(" " * 20):
-            is_box = text.startswith(("╭", "│", "╰"))
-            if wraps and not is_box:
-                found[-1] += f" {text}"
-            else:
+            if text.startswith(_BOX) or found[-1].startswith(_BOX):
                 found.append(text)
-            wraps = not is_box
+            else:
+                found[-1] += f" {text}"
         else:
             in_rich = False
             found.append(line)
@@ -452,6 +450,7 @@ def unwrapped(lines: Iterable[str]) -> list[str]:
 
 _RICH = re.compile(r"\[\d\d/\d\d/\d\d [\d:]{8}\] | {20}(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) ")
 """The beginning of a message; the time is left out if it is that of the message before."""
+_BOX = ("╭", "│", "╰")
 _SOURCE = re.compile(r"\s+\w+\.py:\d+$")
 
 
