@@ -283,7 +283,7 @@ def test_other_lines_do_not_name_a_missing_variable(said: str) -> None:
             "at http://localhost:80/mcp",
         ),
         (["listening on port 80", "up at http://localhost:80"], "on port 80"),
-        (["up at http://localhost:[redacted]/mcp", "listening on port 80"], "on port 80"),
+        (["health at http://localhost:80/health", "listening on port 81"], "on port 81"),
     ],
 )
 def test_a_server_that_listens_on_a_port_is_recognized(said: list[str], where: str) -> None:

@@ -36,11 +36,11 @@ def explain_silence(lines: Iterable[str], phrases: Phrases) -> str | None:
 
 _LISTENS = re.compile(
     r"(https?://)(?:[^\s/@]*@)?"
-    r"((?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\])(?![\w.-]*\w)(?::\d+)?(?!:\[)(?:/[^\s\"'<>()?#\x1b]*)?)"
+    r"((?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\])(?![\w.-]*\w)(?::\d+)?(?:/[^\s\"'<>()?#\x1b]*)?)"
     r"|\b(?:listening (?:on|at) [\w.*\[\]:]*:|(?:listening (?:on|at)|running on|starting server on) port )(\d+)\b",
     re.IGNORECASE,
 )
-"""A URL of this machine without user-info and query, or a port. The URL is useless if its port was redacted."""
+"""A URL of this machine without user-info and query, or a port."""
 _CONNECTS = re.compile(
     r"(?!.*\b(?:listen|runn|serv|start)(?:ed|ing)\b).*"
     r"\b(?:connect(?:ed|ing|ion) to|not connect|waiting for (?!conn|req|client)|fetching|request|using)\b",
