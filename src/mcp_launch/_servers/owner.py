@@ -235,8 +235,7 @@ class _Owner:
             except Exception as caught:  # noqa: BLE001 - whatever it is, it costs this server and no other
                 error = caught
             if record.wanted:
-                error = error or self._error
-                self._failure = self._changed or await self._explain(transport, error, waited=self._waited())
+                self._failure = self._changed or await self._explain(transport, error or self._error)
                 return self._failure
             if self._scope.cancelled_caught:
                 record.warn(f"did not end its session within {self._budgets.close:g} s")
@@ -275,7 +274,6 @@ class _Owner:
                     record.offer = await list_offer(client, lists, seconds=left / 2, warn=record.warn)
                 self._changed = self._change()
                 if self._changed:
-                    self._limit_closing()
                     return
                 self._scope.deadline = math.inf
                 record.client = client
@@ -284,25 +282,24 @@ class _Owner:
                     await record.over.wait()
                 finally:
                     record.lose()
-                self._limit_closing()
                 if record.wanted:
                     return
                 record.enter("close")
 
     @asynccontextmanager
     async def _noting(self) -> AsyncGenerator[None]:
-        """Remember an error in the block, and limit the time for closing the transport after it."""
+        """Remember an error in the block, and limit the time for closing the transport after the block."""
+        error: Exception | None = None
         try:
             yield
-        except Exception as error:
+        except Exception as caught:
+            error = caught
+            raise
+        finally:
             # Otherwise the error is a consequence.
             if not self._scope.cancel_called:
                 self._error = error
-                self._limit_closing()
-            raise
-
-    def _limit_closing(self) -> None:
-        self._scope.deadline = min(self._scope.deadline, anyio.current_time() + self._budgets.close)
+                self._scope.deadline = min(self._scope.deadline, anyio.current_time() + self._budgets.close)
 
     def _change(self) -> LaunchFailure | None:
         """Return the failure of a server whose tools differ from their lock."""
@@ -333,8 +330,8 @@ class _Owner:
         exceeded = self._scope.cancelled_caught and not (ready or given_up or self._error)
         return self._allowed if exceeded else None
 
-    async def _explain(self, transport: Transport, error: Exception | None, *, waited: float | None) -> LaunchFailure:
-        record, spec = self._record, self._spec
+    async def _explain(self, transport: Transport, error: Exception | None) -> LaunchFailure:
+        record, spec, waited = self._record, self._spec, self._waited()
         found = await transport.diagnose(waited=waited, answered=server_answered(error))
         found = found or diagnose_session(error, waited=waited)
         if waited is not None:
