@@ -24,6 +24,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import anyio
+import httpx2
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
@@ -35,6 +36,7 @@ from mcp_launch._command import login as command
 from mcp_launch._command.authorization import LoginFailed, Wanted
 from mcp_launch._command.authorization import log_in as log_in_to
 from mcp_launch._spec import HttpServer, SseServer
+from mcp_launch._transports.network import _refresh, network
 from tests.mcp_launch.fix.web import small_web
 from tests.mcp_launch.here import run_here
 from tests.mcp_launch.servers import oauth
@@ -383,6 +385,21 @@ async def test_a_refresh_without_a_response_is_a_failure(
 
     assert failure.startswith("unauthorized: the login for ")
     assert f"POST {login.issuer}/token did not respond within 0.3 s" in failure
+
+
+@pytest.mark.anyio
+async def test_a_refresh_is_sent_as_the_requests_to_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    with raw_server(lambda request: [reply(200, b"{}")]) as raw:
+        for origin, options in (
+            (raw.origin, Options(auth=httpx2.BasicAuth("user", "password"))),
+            ("http://mcp.example", Options(proxy=raw.origin)),
+        ):
+            spec = HttpServer(name="x", url=f"{origin}/mcp", headers=(("X-Gateway", "key"),))
+            await _refresh(spec, network(spec, options), httpx2.Request("POST", f"{origin}/token"))
+
+    assert [each.target for each in raw.seen] == ["/token", "http://mcp.example/token"]
+    assert {each.headers["x-gateway"] for each in raw.seen} == {"key"}
 
 
 async def test_an_entry_with_a_header_keeps_it(marked: Marked, tmp_path: Path) -> None:
