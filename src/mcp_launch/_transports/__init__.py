@@ -61,7 +61,7 @@ class Transport(Protocol):
         ...
 
     def noise(self) -> str | None:
-        """Return what the server has written that is not a message while requests were pending, if anything."""
+        """Return what the server has written that is not a message since the last request, if anything."""
         ...
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:

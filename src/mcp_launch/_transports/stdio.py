@@ -312,8 +312,7 @@ class StdioTransport:
             raise MCPError.from_error_data(self._farewell())
         if isinstance(message, JSONRPCRequest):
             self._handshake = message.id if message.method == "initialize" else None
-            if not self._unanswered:
-                self._stdout.forget_stray()
+            self._stdout.forget_stray()
         self._unanswered.sent(message)
         self._stdout.sent(line)
         line += b"\n"
@@ -388,7 +387,7 @@ class StdioTransport:
         return found and (found[0], shown_proxy(found[1]))
 
     def noise(self) -> str | None:
-        """Return what the process has written that is not a message while requests were pending, if anything."""
+        """Return what the process has written that is not a message since the last request, if anything."""
         return odd_output(self._stdout.last_stray(), self._unfinished(), self._hide)
 
     def _unfinished(self) -> str:
