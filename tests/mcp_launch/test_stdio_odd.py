@@ -160,11 +160,14 @@ async def test_a_call_that_times_out_has_what_the_server_wrote_in_place_of_a_res
             await session.call_tool(tool, {}, 0.5)
 
 
-async def test_a_line_that_was_written_before_a_call_is_not_why_it_timed_out(marked: Marked, tmp_path: Path) -> None:
+@pytest.mark.parametrize("seconds", [0.2, 0])
+async def test_a_line_that_was_written_before_a_call_is_not_why_it_timed_out(
+    seconds: float, marked: Marked, tmp_path: Path
+) -> None:
     async with mcp_launch.open_session(odd(marked, "works"), cwd=tmp_path, budgets=SHORT) as session:
         await ask(session, "log")
-        with pytest.raises(MCPError, match=r"^odd: stop: did not respond within 0.2 s$"):
-            await session.call_tool("stop", {}, 0.2)
+        with pytest.raises(MCPError, match=rf"^odd: stop: did not respond within {seconds} s$"):
+            await session.call_tool("stop", {}, seconds)
 
 
 @pytest.mark.parametrize(

@@ -264,7 +264,7 @@ class _Redacting:
             result = await self._dispatcher.send_raw_request(method, params, opts, **kwargs)
         except MCPError as error:
             hidden = self.protection.hide.json(error.error.model_dump())
-            if is_timeout(error) and opts and (seconds := opts.get("timeout")):
+            if is_timeout(error) and opts and (seconds := opts.get("timeout")) is not None:
                 asked = (params or {}).get("name") or method
                 noise = f", but the server {noise}" if (noise := self.protection.noise()) else ""
                 hidden["message"] = f"{self.protection.server}: {asked}: did not respond within {seconds:g} s{noise}"
