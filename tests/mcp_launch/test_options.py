@@ -15,6 +15,7 @@ import anyio
 import pytest
 from mcp import Client, MCPError
 from mcp.client import ClientRequestContext
+from mcp.server import Server
 from mcp_types import (
     CallToolResult,
     CreateMessageRequestParams,
@@ -24,17 +25,20 @@ from mcp_types import (
     ElicitResult,
     ErrorData,
     ListRootsResult,
+    ListToolsResult,
     LoggingMessageNotificationParams,
     Root,
     SamplingCapability,
     SamplingToolsCapability,
     TextContent,
+    Tool,
     ToolListChangedNotification,
 )
 from pydantic import FileUrl
 
 import mcp_launch
 from mcp_launch import Budgets, Options, Restart, UnusableInput
+from mcp_launch._servers.client import client_of
 from mcp_launch.options import Mode, OptionsFor
 from tests.mcp_launch.servers.asks import asking_server
 from tests.mcp_launch.support import SECRET, SERVERS, Marked, ask, http
@@ -156,6 +160,28 @@ async def test_the_server_reaches_every_callback(asking: Asking, tmp_path: Path)
             else:
                 await ask(session, "change")
                 await asking.changed.wait()
+
+
+async def test_without_a_level_every_log_message_arrives(asking: Asking, tmp_path: Path) -> None:
+    options = Options(logging=asking.log)
+    with anyio.fail_after(20):
+        async with mcp_launch.open_session(asking.spec("asks"), cwd=tmp_path, options=options) as session:
+            await ask(session, "log")
+            await asking.log_arrived.wait()
+            assert [level for level, *_ in asking.logged] == ["debug", "warning"]
+
+
+async def test_a_list_is_requested_again_although_the_server_lets_it_be_cached() -> None:
+    tools: list[Tool] = []
+
+    async def list_tools(_: Any, __: Any) -> ListToolsResult:
+        return ListToolsResult(tools=tools, ttl_ms=60_000)
+
+    with anyio.fail_after(20):
+        async with client_of(Server("grows", on_list_tools=list_tools), Options(), patience=10) as session:
+            assert (await session.list_tools()).tools == []
+            tools.append(Tool(name="extra", input_schema={"type": "object"}))
+            assert (await session.list_tools()).tools == tools
 
 
 async def test_capabilities_without_a_callback_are_not_advertised(asking: Asking, tmp_path: Path) -> None:

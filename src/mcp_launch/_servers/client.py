@@ -55,8 +55,11 @@ def client_of(server: MCPServer[Any] | Server[Any] | Transport, options: Options
         elicitation_callback=options.elicitation,
         list_roots_callback=options.roots,
         logging_callback=options.logging,
-        log_level=options.log_level,
+        # Without a level, servers of MCP 2026-07-28 send no log messages.
+        log_level=options.log_level or ("debug" if options.logging else None),
         message_handler=options.message,
+        # A list that is requested again is the current one.
+        cache=None,
     )
     client.protection = Protection()
     return client
