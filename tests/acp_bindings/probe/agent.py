@@ -255,10 +255,14 @@ class Session:
             reason = "error"
         if broken("sessions.close-in-turn") and reason == "cancelled":
             return
+        if reason == "end_turn" and broken("allowed.extensions"):
+            reason = "_over_budget"
         late = broken("prompts.late-updates") and not self.messages > 1
         if self.agent.version == 1:
             if not broken("prompts.turn/open"):
                 self.agent.answer(request["id"], {"stopReason": reason})
+        elif broken("prompts.turn/without-reason"):
+            self.state("idle")
         elif not broken("prompts.turn/open"):
             self.state("idle", stopReason=reason)
         if late:
@@ -361,6 +365,8 @@ class Session:
             params["options"] = [OPTIONS[0], {**OPTIONS[1], "optionId": "yes"}]
         if broken("permission.question/kind"):
             params["options"] = [{**OPTIONS[0]}, {**OPTIONS[1], "kind": "never"}]
+        if broken("allowed.extensions"):
+            params["options"] = [*OPTIONS, {"optionId": "folder", "name": "Allow in x", "kind": "_allow_folder"}]
         if self.agent.version == 1:
             params["toolCall"] = TOOL
         else:

@@ -120,6 +120,7 @@ servers.broken/refused
 prompts.turn
 prompts.turn/cancelled
 prompts.turn/open
+prompts.turn/without-reason
 prompts.turn/link
 prompts.output
 prompts.user-message
@@ -174,7 +175,12 @@ conversation.tool-call
 conversation.turn
 """.split()  # noqa: SIM905 - easier to read
 
-ONLY_IN = {"sessions.resume/state": (2,), "conversation.tool-call": (1,), "conversation.terminal": (1,)}
+ONLY_IN = {
+    "sessions.resume/state": (2,),
+    "prompts.turn/without-reason": (2,),
+    "conversation.tool-call": (1,),
+    "conversation.terminal": (1,),
+}
 """What can only be done wrong in one version, apart from what the checks are only for."""
 
 WITH = {"auth.login": {"auth": "none"}}

@@ -200,6 +200,8 @@ async def test_a_turn_in_which_the_agent_ends_was_not_silent(tmp_path: Path) -> 
         ("allowed.login-in-turn", 1),
         ("allowed.login-in-turn", 2),
         ("allowed.cancel-before-insertion", 2),
+        ("allowed.extensions", 2),
+        ("prompts.turn/without-reason", 2),
         ("allowed.relative-cwd", 1),
         ("allowed.relative-cwd", 2),
         ("allowed.delete", 1),
@@ -209,6 +211,7 @@ async def test_a_turn_in_which_the_agent_ends_was_not_silent(tmp_path: Path) -> 
 async def test_what_the_protocol_allows_is_not_a_failure(name: str, version: int) -> None:
     only = ["negotiation.before-initialize", "sessions.missing-prompt", "sessions.load-equal", "prompts.turn"]
     only += ["sessions.new", "sessions.relative-cwd", "sessions.delete", "prompts.cancel-at-once", "conversation"]
+    only += ["permission.question"]
 
     report = await probe([*AGENT, name], version=version, only=only, timeout=5)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from acp_bindings import v1, v2
 from acp_bindings.probe._bench import WORK, Bench, first_turn
 from acp_bindings.probe._check import Failed, Skipped, check
 from acp_bindings.probe._checks.check_prompts import cancelling
@@ -14,18 +15,18 @@ from acp_bindings.probe._probed_session import Turn
 _SOURCE = "protocol, Tool Calls: Requesting Permission"
 _METHOD = "session/request_permission"
 _NO_QUESTION = "the prompt led to no permission request; see --prompt"
-_KINDS = ("allow_once", "allow_always", "reject_once", "reject_always")
 
 
 @check(_SOURCE, "Send options with ids that differ, and the tool call that they are for.")
 async def question(bench: Bench) -> None:
     """A permission request has options whose ids differ, and kinds of the protocol."""
+    kinds = (v1 if bench.version == 1 else v2).PermissionOptionKind
     for line in _questions(await bench.once(worked)):
         options: Any = line.fields["params"]["options"]
         ids = [each["optionId"] for each in options]
         if not ids or len(set(ids)) < len(ids):
             raise Failed(f"the ids of the options are {ids}", [line])
-        if unknown := [each["kind"] for each in options if each["kind"] not in _KINDS]:
+        if unknown := [each["kind"] for each in options if not bench.is_one_of(kinds, each["kind"])]:
             raise Failed(f"a kind is {unknown[0]!r}", [line])
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import anyio
 
+from acp_bindings import v1, v2
 from acp_bindings.probe._bench import COUNT, HELLO, Bench, first_turn
 from acp_bindings.probe._check import Failed, Skipped, Warned, check
 from acp_bindings.probe._probed_agent import Message
@@ -13,7 +15,6 @@ from acp_bindings.probe._probed_session import LONGEST_TURN, Session, Turn, is_o
 
 _TURN = "protocol, Prompt Turn"
 _CANCELLING = f"{_TURN}: Cancellation"
-_REASONS = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
 _LONG = 1.0
 """Seconds after a cancel from which a turn that goes on was not cancelled."""
 _SEVERAL = 3
@@ -27,7 +28,10 @@ async def turn(bench: Bench) -> None:
     """A prompt with text and a resource link is answered, and its turn ends with a stop reason."""
     session = await bench.once(first_turn)
     first = session.turns[0]
-    if first.stop_reason not in (*_REASONS, *(["error"] if bench.version > 1 else [])):
+    reasons: Any = v1.StopReason if bench.version == 1 else v2.IdleStateUpdate.model_fields["stop_reason"].annotation
+    if bench.version > 1 and first.stop_reason is None:
+        raise Warned("the update to `idle` has no stop reason", first.lines)
+    if not bench.is_one_of(reasons, first.stop_reason):
         raise Failed(f"the stop reason is {first.stop_reason!r}", first.lines)
     if first.stop_reason == "cancelled":
         raise Failed("the turn ended as cancelled, but the probe did not cancel it", first.lines)
