@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from pydantic_core import from_json
 
@@ -125,13 +125,10 @@ def _tool_call(said: dict[str, Any]) -> None:
             said[name] = default
     if "status" in said:
         said["status"] = {"paused": "in_progress", "cancelled": "failed"}.get(said["status"], said["status"])
-    if "kind" in said and said["kind"] not in _KINDS:
+    if "kind" in said and said["kind"] not in get_args(v1.ToolKind):
         said["kind"] = "other"
     if "content" in said:
         said["content"] = [_tool_call_content(each) for each in said["content"]]
-
-
-_KINDS = frozenset({"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"})
 
 
 def _tool_call_content(said: dict[str, Any]) -> dict[str, Any]:
@@ -150,7 +147,7 @@ def _plan(said: dict[str, Any]) -> None:
     del said["plan"]
     said |= {"sessionUpdate": "plan", "planId": plan["planId"], "entries": plan["entries"]}
     for entry in said["entries"]:
-        if entry["priority"] not in ("high", "medium", "low"):
+        if entry["priority"] not in get_args(v1.PlanEntryPriority):
             entry["priority"] = "medium"
 
 

@@ -49,6 +49,7 @@ _CHUNKS = (v1.AgentMessageChunk, v1.AgentThoughtChunk, v1.UserMessageChunk)
 _ACCEPTED: set[tuple[Any, Any]] = set()
 """The classes of updates, each with its protocol, so that each class is checked once."""
 
+# A copy of `v1.StopReason`, whose module is not needed before the first session.
 StopReason: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
 """The reason why a turn has ended."""
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
+
+from acp_bindings import v1
+from acp_bindings.agent import StopReason
 
 
 def test_importing_the_package_imports_nothing_of_the_extras() -> None:
@@ -16,6 +20,10 @@ def test_importing_the_package_imports_nothing_of_the_extras() -> None:
 def test_only_redis_sessions_import_redis() -> None:
     code = "import sys; from acp_bindings.agent import FolderSessions, MemorySessions; print('redis' in sys.modules)"
     assert run(code).stdout == "False\n"
+
+
+def test_the_copy_of_the_stop_reasons_in_session_py_is_complete() -> None:
+    assert get_args(StopReason) == get_args(v1.StopReason)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from acp_bindings import AcpError, setup
+import pytest
+
+from acp_bindings import AcpError, jsonrpc, setup
 from acp_bindings.setup import errors
+from tests.acp_bindings.schemas import PACKAGES, load
 
 NAMES: list[str] = vars(setup)["__all__"]
 SOURCE = Path(setup.__file__)
@@ -29,6 +32,13 @@ def test_importing_setup_loads_no_models_and_each_name_only_its_own() -> None:
         assert {"acp_bindings." + each for each in modules} <= set(done.stdout.split())
         assert modules or not done.stdout.split()
         assert "acp_bindings.v2" not in done.stdout
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_each_error_code_of_the_schema_is_in_errors_py_or_jsonrpc_py(package: str) -> None:
+    named = {value for module in (errors, jsonrpc) for value in vars(module).values() if type(value) is int}
+    codes = {each["const"] for each in load(package).definitions["ErrorCode"]["anyOf"] if "const" in each}
+    assert codes - named == set()
 
 
 def test_only_paths_access_the_file_system_and_nothing_else_does_io() -> None:
