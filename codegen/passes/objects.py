@@ -21,17 +21,19 @@ def constant(arm: Node, tag: str | None) -> str | None:
 def check_catch_all(union: str, arm: Node, tag: str, known: list[str]) -> None:
     """Check that the variant *arm* for unknown tags accepts exactly the objects with another string than *known*."""
     excluded = arms(arm["not"])
+    tags = {constant(each, tag) for each in excluded}
     if (
-        {constant(each, tag) for each in excluded} != set(known)
+        tags != set(known)
         or any(each.keys() - PLAIN or each["properties"].keys() != {tag} for each in excluded)
         or any(each["properties"][tag].keys() - TAG for each in excluded)
         or arm["not"].keys() - {*UNIONS, "title", "description"}
         or tag not in arm.get("required", [])
         or arm["properties"][tag].get("type") != "string"
     ):
-        raise CodegenError(
-            f"{union}: its variant for unknown tags must accept every {tag} except the tags of the other variants"
-        )
+        said = f"{union}: its variant for unknown tags must accept every {tag} except the tags of the other variants"
+        for does, others in (("also excludes", tags - {*known, None}), ("does not exclude", set(known) - tags)):
+            said += f"; it {does} {', '.join(sorted(map(str, others)))}" if others else ""
+        raise CodegenError(said)
 
 
 UNIONS = ("anyOf", "oneOf")
