@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -206,6 +207,13 @@ def test_the_check_prints_the_output_in_the_readme(monkeypatch: pytest.MonkeyPat
     done = run_here(*shlex.split(command)[1:], PATH=PATH)
     assert done.returncode == 1
     assert SECONDS.sub("? s", done.stdout) == SECONDS.sub("? s", expected)
+
+
+@pytest.mark.parametrize("document", [*DOCUMENTS, "CHANGELOG.md"])
+def test_the_names_of_models_on_a_page_exist(document: str) -> None:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    named = set(re.findall(r"\b(v[12](?:_unstable)?)\.([A-Z]\w*)", text)) - {("v1", "AllowedOutcome")}
+    assert [each for each in named if not hasattr(import_module(f"acp_bindings.{each[0]}"), each[1])] == []
 
 
 def test_the_nox_sessions_on_the_pages_exist() -> None:
