@@ -237,7 +237,7 @@ class _Draft:
             case "boolean":
                 return self.random.random() < 0.5
             case "integer":
-                low, high = INTEGER_RANGES[node["format"]]
+                low, high = INTEGER_RANGES.get(node.get("format", ""), INTEGER_RANGES["int64"])
                 low, high = max(low, node.get("minimum", low)), min(high, node.get("maximum", high))
                 near = (low, high, low + 1, high - 1, *(n for n in INTEGERS if low <= n <= high))
                 return self.random.choice((*near, self.random.randint(low, high)))

@@ -39,6 +39,11 @@ def test_a_definition_that_nothing_fits_is_reported_not_passed_over() -> None:
         instances.instance("Impossible", 0)
 
 
+def test_integers_need_no_format() -> None:
+    instances = Instances(Schema("changed", {"$defs": {"Count": {"type": "integer", "minimum": 0}}}))
+    assert min(instances.series("Count", 20)) == 0
+
+
 def test_the_test_oracles_do_not_import_the_package() -> None:
     program = (
         "import sys, tests.acp_bindings.damage, tests.acp_bindings.instances, tests.acp_bindings.reference_reader;"
