@@ -134,8 +134,9 @@ class Session:
     async def close(self) -> None:
         """End the session: cancel its turn, end its terminals, and let the agent free its resources.
 
-        `session/close` is only sent if the agent supports it, and not while the connection is lost. The session can be
-        loaded again if the agent stores it. Closing twice has no effect.
+        Open permission requests are answered with the outcome `cancelled`. `session/close` is only sent if the agent
+        supports it, and not while the connection is lost. The session can be loaded again if the agent stores it.
+        Closing twice has no effect.
 
         Raises:
             RequestError: the agent responded with an error.
@@ -144,6 +145,7 @@ class Session:
         if self._conversation.closed:
             return
         self._conversation.closed = True
+        self._conversation.end_questions()
         try:
             if (turn := self._conversation.turn) is not None:
                 await self._conversation.stop(turn)

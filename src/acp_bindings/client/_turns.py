@@ -185,8 +185,7 @@ class Conversation:
 
     async def cancel(self) -> None:
         """Cancel the turn; see `Session.cancel`."""
-        for scope in tuple(self._questions):
-            scope.cancel()
+        self.end_questions()
         turn = self.turn
         if turn is not None and not turn.cancelled:
             turn.cancelled = True
@@ -198,6 +197,11 @@ class Conversation:
             wire: Any = self.host.peer.protocol
             type_ = wire.METHODS["session/cancel"].notification.params
             await self.host.connection.notify(type_(session_id=self.id))
+
+    def end_questions(self) -> None:
+        """Answer the open requests to the user as cancelled."""
+        for scope in tuple(self._questions):
+            scope.cancel()
 
     async def start(self, turn: Running) -> None:
         """Send a prompt, after the end of a turn that was abandoned."""
@@ -299,12 +303,12 @@ class Conversation:
 
     @contextmanager
     def asking(self) -> Generator[anyio.CancelScope]:
-        """A block in which the user is asked; `cancel` ends it."""
+        """A block in which the user is asked; `end_questions` ends it."""
         with anyio.CancelScope() as scope:
             self._questions.add(scope)
             try:
-                if self.turn is not None and self.turn.cancelled:
-                    # The agent has asked before it received the cancellation.
+                if self.closed or (self.turn is not None and self.turn.cancelled):
+                    # The agent has asked before it received the cancellation or the end of the session.
                     scope.cancel()
                 yield scope
             finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 
 from acp_bindings import decode, v1
 from acp_bindings.client import Allow, PermissionPolicy, PermissionQuestion, Reject
-from tests.acp_bindings.client.support import Agent, Turn, connected
+from tests.acp_bindings.client.support import Agent, Turn, connected, hello
 
 anyio_tests = [pytest.mark.anyio, pytest.mark.parametrize("version", [1, 2])]
 OPTIONS = [
@@ -22,7 +22,9 @@ OPTIONS = [
 ]
 
 
-def asking(raw: Agent, outcomes: list[Any], *, beside: Any = None, **call: Any) -> Callable[[Turn], Awaitable[str]]:
+def asking(
+    raw: Agent, outcomes: list[Any], *, beside: Any = None, **call: Any
+) -> Callable[[Turn], Coroutine[Any, Any, str]]:
     """Return a prompt that asks for permission."""
 
     async def ask(turn: Turn) -> str:
@@ -169,6 +171,31 @@ async def test_a_permission_request_after_the_cancellation_is_cancelled(version:
         async for _ in session.prompt("Write"):
             await session.cancel()
     assert (outcomes, asked) == (["cancelled"], [])
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("version", [1, 2])
+async def test_closing_a_session_ends_questions_that_were_asked_between_turns(version: int) -> None:
+    hesitates, asked, outcomes = anyio.Event(), list[PermissionQuestion](), list[Any]()
+
+    async def permission(question: PermissionQuestion) -> bool:
+        asked.append(question)
+        hesitates.set()
+        await anyio.sleep_forever()
+        return True
+
+    async def close(params: Any, _: object) -> None:
+        await ask(Turn(raw, params.session_id, ""))
+
+    raw = Agent(version, hello, handlers={"session/close": close})
+    ask = asking(raw, outcomes)
+    async with connected(raw, permission=permission) as agent:
+        session = await agent.session(cwd="/project")
+        await session.prompt("Hi")
+        raw.tasks.start_soon(ask, Turn(raw, session.id, ""))
+        await hesitates.wait()
+        await session.close()
+    assert (outcomes, len(asked)) == (["cancelled", "cancelled"], 1)
 
 
 @pytest.mark.anyio
