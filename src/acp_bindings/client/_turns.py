@@ -231,7 +231,8 @@ class Conversation:
             else:
                 turn.error = error
         except BaseException:
-            turn.error = ConnectionClosed("the connection was closed")
+            # The agent may have gone before: what waits for that and leaves the block wakes with this task.
+            turn.error = self.host.connection.gone or ConnectionClosed("the connection was closed")
             raise
         finally:
             self.turn, turn.reason = None, reason

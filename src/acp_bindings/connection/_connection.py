@@ -353,6 +353,11 @@ class Connection:
         self._outbox.end()
         self._serving.cancel_all()
 
+    @property
+    def gone(self) -> ConnectionClosed | None:
+        """The error that requests raise from now on; None while the peer is there."""
+        return self._gone
+
     async def wait_ended(self) -> ConnectionClosed:
         """Wait until the peer has gone and all its messages have been handled, or until `close` is called.
 

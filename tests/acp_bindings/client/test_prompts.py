@@ -307,6 +307,28 @@ async def test_an_agent_that_dies_during_a_turn_raises_connection_closed(version
         assert heard == ["begun"]
 
 
+async def test_a_turn_names_the_reason_if_the_block_is_left_when_the_agent_dies(version: int) -> None:
+    raw = Agent(version)
+    reasons: list[str] = []
+
+    async def die(turn: Turn) -> str:
+        await anyio.wait_all_tasks_blocked()
+        await raw.stream.aclose()
+        await anyio.sleep_forever()
+        return "never"
+
+    async def prompt(session: Session) -> None:
+        with pytest.raises(ConnectionClosed) as caught:
+            await session.prompt("Hi")
+        reasons.append(caught.value.reason)
+
+    raw.prompt = die
+    async with anyio.create_task_group() as tasks, connected(raw) as agent:
+        tasks.start_soon(prompt, await agent.session(cwd="/project"))
+        await agent.connection.wait_ended()
+    assert reasons == ["the peer closed the connection"]
+
+
 async def test_two_sessions_respond_at_the_same_time(version: int) -> None:
     second = anyio.Event()
 
