@@ -86,6 +86,8 @@ class Running:
         self.discarded = False
         """True if there will be no iteration over them."""
         self.lost = 0
+        self.calls_before = 0
+        """The tool calls of the session before this turn."""
         self._waiter: anyio.Event | None = None
 
     def feed(self, update: SessionUpdate) -> None:
@@ -235,6 +237,8 @@ class Conversation:
             turn.error = self.host.connection.gone or ConnectionClosed("the connection was closed")
             raise
         finally:
+            if self._is_first and (turn.cancelled or reason == "cancelled"):
+                self._end_calls(turn)
             self.turn, turn.reason = None, reason
             self.folding.end_prompt()
             self.folding.change(stop_reason=reason)
@@ -242,6 +246,15 @@ class Conversation:
             if self._is_first or self.interrupted:
                 self.folding.change(activity="idle")
             turn.finish()
+
+    def _end_calls(self, turn: Running) -> None:
+        """Take the tool calls that an agent of v1 left unfinished in a cancelled turn as failed."""
+        for call in self.folding.state.tool_calls[turn.calls_before :]:
+            if call.status in ("pending", "in_progress"):
+                try:
+                    self._take_one(v1.SessionToolCallUpdate(tool_call_id=call.tool_call_id, status="failed"))
+                except Exception:  # noqa: BLE001 - that of on_update, which must not end the connection
+                    log.exception("on_update failed")
 
     async def _finished(self, turn: Running) -> str:
         await self.host.ready()
@@ -257,6 +270,7 @@ class Conversation:
         self.host.prompted(self.id)
         self._loaded = False
         self.record = self.record.after_prompt()
+        turn.calls_before = len(self.folding.state.tool_calls)
         self.folding.say(turn.prompt)
         if self._is_first:
             self.folding.change(activity="running")

@@ -133,6 +133,39 @@ async def test_cancel_ends_the_turn_with_its_last_updates(version: int) -> None:
     assert len(raw.of(raw.wire.METHODS["session/cancel"].notification.params.__name__)) == 1
 
 
+async def test_unfinished_tool_calls_of_a_cancelled_turn_have_failed(
+    version: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def work(turn: Turn) -> str:
+        for number, status in enumerate(("pending", "completed", "in_progress")):
+            call = {"toolCallId": f"{turn.text}{number}", "title": "Work", "status": status}
+            await turn.send({"sessionUpdate": "tool_call" if version == 1 else "tool_call_update", **call})
+        if turn.text == "a":
+            return "end_turn"
+        await turn.cancelled.wait()
+        if version == 2:
+            for number in (0, 2):
+                call = {"toolCallId": f"b{number}", "status": "cancelled"}
+                await turn.send({"sessionUpdate": "tool_call_update", **call})
+        return "cancelled"
+
+    def fail(_: Session, update: object, __: bool) -> None:
+        if isinstance(update, v1.SessionToolCallUpdate):
+            raise LookupError
+
+    async with connected(Agent(version, work), on_update=fail) as agent, agent.session(cwd="/project") as session:
+        await session.prompt("a")
+        heard: list[Any] = []
+        async for update in session.prompt("b"):
+            heard.append(getattr(update, "status", None))
+            if len(heard) == 3:
+                await session.cancel()
+        assert heard == ["pending", "completed", "in_progress", "failed", "failed"]
+        statuses = [each.status for each in session.state.tool_calls]
+        assert statuses == ["pending", "completed", "in_progress", "failed", "completed", "failed"]
+    assert len(caplog.records) == 2
+
+
 async def test_a_prompt_that_is_cancelled_at_once_is_not_sent(version: int) -> None:
     raw = Agent(version, until_cancelled)
     async with connected(raw) as agent, agent.session(cwd="/project") as session:
