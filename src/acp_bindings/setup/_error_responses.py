@@ -24,10 +24,11 @@ from acp_bindings.setup.errors import (
 
 _ID = r"(?:\"[^\"]{1,80}\"|'[^']{1,80}'|`[^`]{1,80}`|\S{0,80}\d\S{0,80})"
 _LOST = re.compile(
-    rf"\bsession(?: (?:with )?(?:id )?{_ID})?:? (?:was |is )?not found|could not load session|no conversation found",
+    rf"\bsession(?: (?:with )?(?:id )?{_ID})?:? (?:was |is )?not found|could not load session|no conversation found"
+    r"|\binvalid session identifier|\bno previous sessions found",
     re.IGNORECASE,
 )
-"""Messages for unknown sessions of agents that only send internal errors (claude-code-acp)."""
+"""Messages for unknown sessions of agents that only send internal errors (claude-code-acp, Gemini CLI)."""
 
 
 class Failure(Protocol):

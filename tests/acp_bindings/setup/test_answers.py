@@ -56,6 +56,8 @@ def test_error_32000_becomes_auth_required_with_the_advertised_methods() -> None
         v1.Error(code=-32603, message="Internal error", data={"message": "COULD NOT LOAD SESSION: gone"}),
         v1.Error(code=-32603, message="Internal error", data="Session not found"),
         v1.Error(code=-32603, message="Internal error", data={"details": "No conversation found with session ID: s1"}),
+        v1.Error(code=-32603, message="", data={"details": 'Invalid session identifier "s1".\n  Searched'}),
+        v1.Error(code=-32603, message="", data={"details": "No previous sessions found for this project."}),
     ],
 )
 def test_several_errors_become_session_not_found(error: Any) -> None:
