@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from acp_bindings import v1
@@ -59,8 +58,8 @@ class ConnectedAgent:
 
     @property
     def sessions(self) -> Mapping[str, Session]:
-        """The open sessions by id."""
-        return MappingProxyType(self._link.sessions)
+        """The open sessions by id, as they are now."""
+        return dict(self._link.sessions)
 
     @property
     def remarks(self) -> tuple[Finding | Remark, ...]:

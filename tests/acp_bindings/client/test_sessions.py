@@ -225,6 +225,16 @@ async def test_deleting_an_open_session_closes_it(version: int) -> None:
 
 
 @both
+async def test_all_open_sessions_are_closed_in_a_loop(version: int) -> None:
+    async with connected(Agent(version)) as agent:
+        for directory in ("/a", "/b"):
+            await agent.session(cwd=directory)
+        for session in agent.sessions.values():
+            await session.close()
+        assert not agent.sessions
+
+
+@both
 async def test_a_session_of_another_client_is_closed_by_its_id(version: int) -> None:
     raw = Agent(version, hello)
     async with connected(raw) as agent:
