@@ -60,6 +60,11 @@ class Session:
         return self._refused
 
     @property
+    def opening(self) -> Any:
+        """The response that opened the session, in the negotiated version, with what extensions have added to it."""
+        return self._conversation.opening
+
+    @property
     def is_busy(self) -> bool:
         """True while the agent answers a prompt."""
         return self._conversation.turn is not None

@@ -50,6 +50,11 @@ class PromptTurn:
         return self._turn.reason if self._turn.ended.is_set() else None
 
     @property
+    def ending(self) -> Any:
+        """The message that ended the turn: the response to the prompt, in v2 the state `idle`. None without one."""
+        return self._turn.ending
+
+    @property
     def lost(self) -> int:
         """The number of updates that were dropped because the loop was too slow. `Session.state` contains them."""
         return self._turn.lost

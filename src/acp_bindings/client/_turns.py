@@ -65,6 +65,7 @@ class Running:
         self.started = False
         self.ended = anyio.Event()
         self.reason: str | None = None
+        self.ending: Any = None
         self.error: BaseException | None = None
         self.scope = anyio.CancelScope()
         """The scope of the task that waits for the end."""
@@ -155,6 +156,7 @@ class Conversation:
         self.folding = Folding(host.peer.protocol)
         self.turn: Running | None = None
         """The turn that is running."""
+        self.opening: Any = None
         self.closed = False
         self.interrupted = False
         """True if the connection was lost during a turn."""
@@ -276,6 +278,7 @@ class Conversation:
             self.folding.change(activity="running")
         response = await self.host.ask(turn.request)
         if self._is_first:
+            turn.ending = response
             self.folding.add_tokens(response)
             return str(response.stop_reason)
         turn.accepted = True
@@ -376,7 +379,7 @@ class Conversation:
             listener(update, False)
 
     def _end_turn(self, turn: Running, update: Any) -> None:
-        turn.reason, turn.listening = update.stop_reason, False
+        turn.ending, turn.reason, turn.listening = update, update.stop_reason, False
         turn.idle.set()
         self.folding.add_tokens(update)
         if turn.reason == "error":
@@ -394,6 +397,7 @@ class Conversation:
 
     def opened(self, response: Any, *, loaded: bool) -> None:
         """Take the response that created, loaded or resumed the session."""
+        self.opening = response
         self.folding.opened(response)
         self._loaded = loaded
         if loaded and not self._replayed:

@@ -46,6 +46,18 @@ async def test_a_turn_ends_with_the_tokens_that_the_agent_reports(
         assert session.state.usage.tokens == tokens
 
 
+async def test_what_an_extension_adds_to_the_beginning_and_the_end_is_kept(version: int) -> None:
+    raw = Agent(version, hello, opening={"models": ["m1"]}, ending={"_meta": {"quota": 3}})
+    async with connected(raw) as agent:
+        async with agent.session(cwd="/project") as session, session.prompt("Hi") as turn:
+            assert session.opening.model_extra == {"models": ["m1"]}
+            assert not turn.ending
+            await turn
+            assert turn.ending.meta == {"quota": 3}
+        async with agent.load(session.record) as again:
+            assert again.opening.model_extra == {"models": ["m1"]}
+
+
 async def test_a_turn_can_be_awaited_after_its_loop(version: int) -> None:
     async with connected(Agent(version, hello)) as agent, agent.session(cwd="/project") as session:
         turn = session.prompt("Hi")
