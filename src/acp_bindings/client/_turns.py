@@ -366,14 +366,11 @@ class Conversation:
     def _take_state(self, update: Any) -> None:
         """Handle a state of v2. A turn ends when the session is idle after it was busy with the prompt."""
         turn, idle = self.turn, update.state == "idle"
-        if not idle:
-            if turn is not None and turn.started and (turn.accepted or not self._busy):
-                turn.begun = True
-            self.folding.change(activity=update.state)
-        else:
-            self.folding.change(activity="idle")
-            if turn is not None and turn.begun and not turn.idle.is_set():
-                self._end_turn(turn, update)
+        self.folding.change(activity=update.state)
+        if turn is not None and not idle:
+            turn.begun = turn.begun or turn.accepted or not self._busy
+        elif turn is not None and turn.begun and not turn.idle.is_set():
+            self._end_turn(turn, update)
         self._busy = not idle
         if (listener := self.listener) is not None:
             listener(update, False)
