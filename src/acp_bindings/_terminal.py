@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import anyio
 
 from acp_bindings import v1
 from acp_bindings._processes.process import ChildProcess, Tail, signal_name, to_the_end
+from acp_bindings.connection.errors import log
 
 _LAST_WORDS = 0.2
 """Seconds for output that was written before a process exited. A child may keep the output open."""
@@ -16,9 +18,10 @@ _LAST_WORDS = 0.2
 class Terminal:
     """A running command with the last of its output, on this machine."""
 
-    def __init__(self, process: ChildProcess, limit: int) -> None:
+    def __init__(self, process: ChildProcess, limit: int, show: Callable[[bytes], object] = bool) -> None:
         self._process = process
         self._output = Tail(limit)
+        self._show = show
         self._reading = anyio.CancelScope()
         self._has_read = anyio.Event()
         self.exited = anyio.Event()
@@ -31,11 +34,18 @@ class Terminal:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._watch)
                 with self._reading:
-                    await self._process.read_output(self._output.add)
+                    await self._process.read_output(self._take)
                 self._has_read.set()
         finally:
             self._has_read.set()
             await self.end()
+
+    def _take(self, chunk: bytes) -> None:
+        self._output.add(chunk)
+        try:
+            self._show(chunk)
+        except Exception:  # noqa: BLE001 - the command goes on, and the agent gets its output
+            log.exception("on_output failed")
 
     async def _watch(self) -> None:
         await self._process.wait()

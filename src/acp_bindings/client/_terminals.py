@@ -6,6 +6,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import anyio
@@ -48,6 +49,9 @@ class Terminals:
         self.roots = Roots(*roots) if roots else None
         self.most_output = most_output
         self.most = most
+
+    def on_output(self, terminal_id: str, output: bytes) -> None:
+        """Show what a command prints. Override this; it is called with each piece, which may end inside a character."""
 
 
 class OpenTerminals:
@@ -117,7 +121,8 @@ class OpenTerminals:
             reason = error.strerror if isinstance(error, OSError) else None
             raise InvalidParams(f"command: {reason or 'it cannot be started'}") from None
         id_ = str(uuid.uuid4())
-        terminal = self._terminals[params.session_id, id_] = Terminal(process, limit)
+        show = partial(self._settings.on_output, id_)
+        terminal = self._terminals[params.session_id, id_] = Terminal(process, limit, show)
         self._tasks.start_soon(terminal.run)
         return id_
 

@@ -239,6 +239,25 @@ async def test_a_command_has_output_and_an_exit_status(tmp_path: Path) -> None:
     await during(work, tmp_path, terminals=Terminals())
 
 
+async def test_a_client_shows_what_a_command_prints(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    shown: list[tuple[str, bytes]] = []
+
+    class Shown(Terminals):
+        def on_output(self, terminal_id: str, output: bytes) -> None:
+            shown.append((terminal_id, output))
+            raise LookupError
+
+    async def work(turn: Turn) -> None:
+        async with running(turn, sys.executable, "-c", "print('€' * 10)") as id_:
+            await exit_of(turn, id_)
+            assert {each for each, _ in shown} == {id_}
+            assert (await output_of(turn, id_)).output == "€€€\n"
+
+    await during(work, tmp_path, terminals=Shown(most_output=10))
+    assert b"".join(each for _, each in shown).decode() == f"{'€' * 10}\n"
+    assert "on_output failed" in caplog.text
+
+
 @pytest.mark.parametrize("limit", [0, 1, 5, 10, 11, 100])
 async def test_output_is_truncated_at_the_beginning_of_a_character(tmp_path: Path, limit: int) -> None:
     text = "äöü€x\n"  # 2 + 2 + 2 + 3 + 1 + 1 bytes
