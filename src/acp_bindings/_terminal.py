@@ -18,7 +18,7 @@ _LAST_WORDS = 0.2
 class Terminal:
     """A running command with the last of its output, on this machine."""
 
-    def __init__(self, process: ChildProcess, limit: int, show: Callable[[bytes], object] = bool) -> None:
+    def __init__(self, process: ChildProcess, limit: int, show: Callable[[bytes], object] = lambda _: None) -> None:
         self._process = process
         self._output = Tail(limit)
         self._show = show
