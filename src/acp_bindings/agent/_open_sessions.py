@@ -17,6 +17,7 @@ from acp_bindings.agent._stores import Locks, SessionStore, StoredSession
 from acp_bindings.agent._telemetry import span, traced
 from acp_bindings.agent._turn import Turn
 from acp_bindings.connection import AgentHandlers, Connection
+from acp_bindings.connection.errors import alone
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED
@@ -316,11 +317,12 @@ class OpenSessions(Generic[M]):
                     set_attribute("acp.stop_reason", reason)
                 finally:
                     await session.flush(changed=True)
-        except RequestError as error:
-            reason = error
         except Exception as error:  # noqa: BLE001 - it is a program's mistake, of which the client learns nothing
-            log.error("the prompt handler failed in session %s", session.id, exc_info=error)
-            reason = "cancelled" if turn.is_cancelled else RequestError(INTERNAL_ERROR, "Internal error")
+            if isinstance(answer := alone(error), RequestError):
+                reason = answer
+            else:
+                log.error("the prompt handler failed in session %s", session.id, exc_info=error)
+                reason = "cancelled" if turn.is_cancelled else RequestError(INTERNAL_ERROR, "Internal error")
         finally:
             self._running -= 1
             session.finish(turn, reason)

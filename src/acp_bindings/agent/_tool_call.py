@@ -14,6 +14,7 @@ from acp_bindings import v1
 from acp_bindings._json import items_of
 from acp_bindings.agent._telemetry import ERROR, span
 from acp_bindings.connection import RequestFailed
+from acp_bindings.connection.errors import alone
 from acp_bindings.encoding import encode
 from acp_bindings.errors import AcpError
 
@@ -157,6 +158,7 @@ class ToolCall:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
+        error = error and alone(error)
         expected = _ERRORS + (self._provider.errors if self._provider else ())
         is_expected = isinstance(error, expected) and not isinstance(error, TurnEnded)
         is_cancelled = error is not None and not isinstance(error, Exception)

@@ -14,7 +14,7 @@ import pytest
 from pydantic import ValidationError
 
 from acp_bindings import v1
-from acp_bindings.agent import Agent, Turn, TurnEnded
+from acp_bindings.agent import Agent, Session, Turn, TurnEnded
 from acp_bindings.connection import RequestFailed
 from acp_bindings.errors import DecodeError
 from acp_bindings.setup import InvalidParams, RequestError
@@ -115,6 +115,38 @@ async def test_a_request_error_of_the_handler_reaches_the_client(version: int) -
             error = client.ends(session)[0].error
             assert error.message == "prompt: too short"
         assert (error.code, error.data) == (-32602, {"least": 3})
+
+
+async def in_a_group(error: Exception) -> None:
+    """Raise an exception as a task group of the handler does."""
+    raise ExceptionGroup("unhandled errors in a TaskGroup", [error])
+
+
+async def test_a_request_error_in_a_task_group_reaches_the_client() -> None:
+    agent = Agent("strict", version="1.0", protocols=[v1])
+
+    async def set_model(session: Session, value: str) -> None:
+        await in_a_group(InvalidParams("no model"))
+
+    agent.option("model", "Model", {"a": "A"}, default="a", on_set=set_model)
+
+    @agent.prompt
+    async def refuse(turn: Turn) -> None:
+        await in_a_group(InvalidParams("too short"))
+
+    @agent.on_open
+    async def check(session: Session) -> None:
+        if session.cwd != CWD:
+            await in_a_group(InvalidParams("not here"))
+
+    async with talking(agent) as client:
+        session = await client.new()
+        with pytest.raises(RequestFailed, match="too short"):
+            await client.prompt(session, "go")
+        with pytest.raises(RequestFailed, match="no model"):
+            await client.ask("session/set_config_option", sessionId=session, configId="model", value="a")
+        with pytest.raises(RequestFailed, match="not here"):
+            await client.new(cwd="/elsewhere")
 
 
 @pytest.mark.parametrize("unfit", [{"message": "\udce9"}, {"message": "no", "data": {"x": object()}}])
@@ -465,14 +497,18 @@ async def test_a_tool_call_begins_and_completes(version: int) -> None:
     assert begin.tool_call_id == end.tool_call_id
 
 
-async def test_a_failed_tool_does_not_end_the_turn(version: int) -> None:
+@pytest.mark.parametrize("grouped", [False, True])
+async def test_a_failed_tool_does_not_end_the_turn(version: int, grouped: bool) -> None:
     agent = Agent("tools", version="1.0")
 
     @agent.prompt
     async def work(turn: Turn) -> None:
         async with turn.tool_call("Read") as call:
             await turn.say("trying ")
-            raise FileNotFoundError("no such file")
+            error = FileNotFoundError("no such file")
+            if grouped:
+                await in_a_group(error)
+            raise error
         assert call.has_failed
         assert isinstance(call.error, FileNotFoundError)
         await turn.say("going on")
