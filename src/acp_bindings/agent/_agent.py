@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
+from time import sleep
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
 
@@ -55,7 +56,7 @@ Capability: TypeAlias = Literal[
 GRACE = 0.25
 """Seconds for turns to end after the client has closed its side."""
 _EXIT = 1.0
-"""Seconds from the close of all sessions to the end of the process, if a prompt handler ignores its cancellation."""
+"""Seconds from the close of all sessions to the end of the process, if a handler or a call in a thread goes on."""
 _OWN = frozenset(
     {
         "auth/login",
@@ -290,12 +291,13 @@ class Agent(Generic[M]):
             ValueError: the agent is incomplete, for example without a prompt handler.
         """
         self._checked()  # here, because an exception group would hide the error
-        self._exit = threading.Timer(_EXIT, _abandon, [self._name])
+        self._exit = threading.Timer(_EXIT, self._abandon)
         self._exit.daemon = True
         try:
             anyio.run(self._run_process, backend=backend)
         finally:
             self._exit.cancel()
+        threading.Thread(target=_leave_calls, daemon=True).start()
 
     async def serve(self, *, grace: float = GRACE) -> None:
         """Serve the client that started this process, over standard input and output, until it leaves.
@@ -380,20 +382,21 @@ class Agent(Generic[M]):
         self._checked()
         if self._tasks is not None:
             raise RuntimeError(f"agent {self._name} is being served already")
-        async with anyio.create_task_group() as tasks:
-            self._tasks = tasks
-            try:
-                yield self.handlers_for(None)
-            finally:
-                with anyio.CancelScope(shield=True):
-                    async with anyio.create_task_group() as closing:
-                        for sessions in self._open.values():
-                            closing.start_soon(sessions.close)
-                self._open.clear()
-                self._tasks = None
-                if self._exit:
-                    self._exit.start()
-                tasks.cancel_scope.cancel()
+        try:
+            async with anyio.create_task_group() as self._tasks:
+                try:
+                    yield self.handlers_for(None)
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        async with anyio.create_task_group() as closing:
+                            for sessions in self._open.values():
+                                closing.start_soon(sessions.close)
+                    self._open.clear()
+                    if self._exit:
+                        self._exit.start()
+                    self._tasks.cancel_scope.cancel()
+        finally:
+            self._tasks = None
 
     def handlers_for(self, identity: str | None) -> AgentHandlers:
         """Return the handlers for the connections of a user, in the block of `serving`; None for the only user."""
@@ -490,6 +493,14 @@ class Agent(Generic[M]):
             with anyio.CancelScope(shield=True):
                 await sessions.close(connection)
 
+    def _abandon(self) -> None:
+        """End the process without what keeps it from ending."""
+        if self._tasks is None:
+            log.warning("a call in a thread of agent %s is still running; the process exits without it", self._name)
+            os._exit(0)
+        log.error("a prompt handler of agent %s ignores its cancellation; the process exits without it", self._name)
+        os._exit(1)
+
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[Connection]:
         """Serve one client in this process, and yield its connection, for tests of your agent.
@@ -511,9 +522,14 @@ class Agent(Generic[M]):
             yield client
 
 
-def _abandon(name: str) -> None:
-    log.error("a prompt handler of agent %s ignores its cancellation; the process exits without it", name)
-    os._exit(1)
+def _leave_calls() -> None:
+    """End the process after the main thread, also if calls that handlers have left are still running in threads."""
+    threading.main_thread().join()
+    for thread in threading.enumerate():
+        if not (thread.daemon or thread.name.startswith("AnyIO worker")):
+            thread.join()  # it belongs to the program
+    sleep(_EXIT)
+    os._exit(0)
 
 
 async def _cancel_on_signal(tasks: TaskGroup) -> None:

@@ -201,7 +201,7 @@ class OpenSessions(Generic[M]):
                 if (blocked := now - before - _TICK) > _BLOCKED:
                     log.warning(
                         "the event loop was blocked for %.1f s, and with it all sessions; "
-                        "call blocking functions with anyio.to_thread.run_sync",
+                        "call blocking functions with anyio.to_thread.run_sync(…, abandon_on_cancel=True)",
                         blocked,
                     )
             before = now

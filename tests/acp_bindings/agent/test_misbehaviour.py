@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from random import Random
@@ -511,3 +513,48 @@ async def test_clients_that_act_at_random_and_leave_lose_no_session(prompts: Any
             assert accepted <= {*stored}
             for session in stored:
                 await client.load(session)
+
+
+PROGRAM = """
+import asyncio, sys, threading, time
+import anyio
+from acp_bindings.agent import Agent, Turn, _agent
+
+_agent._EXIT = 0.2
+agent = Agent("threads", version="1.0")
+
+@agent.prompt
+async def answer(turn: Turn) -> None:
+    await turn.say("begun")
+    await CALL
+
+def finish() -> None:
+    time.sleep(0.5)
+    print("finished", file=sys.stderr)
+
+agent.run()
+threading.Thread(target=finish).start()
+finish()
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        ("anyio.to_thread.run_sync(time.sleep, 60, abandon_on_cancel=True)", "finished\nfinished\n"),
+        ("asyncio.to_thread(time.sleep, 60)", "a call in a thread of agent threads is still running"),
+    ],
+)
+def test_a_process_ends_without_the_calls_that_it_has_left_in_threads(call: str, says: str) -> None:
+    program = [sys.executable, "-c", PROGRAM.replace("CALL", call)]
+    agent: Any
+    with subprocess.Popen(program, stdin=-1, stdout=-1, stderr=-1, bufsize=0) as agent:
+        agent.stdin.write(_line("initialize", {"protocolVersion": 1}, 1))
+        agent.stdin.write(_line("session/new", {"cwd": "/", "mcpServers": []}, 2))
+        agent.stdout.readline()
+        session = json.loads(agent.stdout.readline())["result"]["sessionId"]
+        agent.stdin.write(_line("session/prompt", {"sessionId": session, "prompt": []}, 3))
+        assert b"begun" in agent.stdout.readline()
+        agent.stdin.close()
+        assert agent.wait(30) == 0
+        assert says in agent.stderr.read().decode()
