@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import uuid
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias
 
 import anyio
@@ -546,13 +547,24 @@ class Session(Generic[M]):
         protocol = self.connection.protocol
         history = History(protocol)
         updates = await self.history() if with_history else []
-        for update in (*updates, *map(unfinished, running_calls(updates))):
+        for update in (*self._with_ids(updates), *map(unfinished, running_calls(updates))):
             try:
                 history.add(from_v1(protocol, update))
             except DecodeError as error:
                 log.warning("an update of session %s is left out, which the client does not have: %s", self.id, error)
         for notification in history.replay(self.id):
             await self.connection.notify(notification)
+
+    def _with_ids(self, updates: Sequence[v1.SessionUpdate]) -> Iterator[v1.SessionUpdate]:
+        """Yield *updates*. Consecutive chunks without an id, which v2 requires, become one message."""
+        for _, run in groupby(updates, key=lambda each: each.session_update):
+            new_id = ""
+            for update in run:
+                if isinstance(update, _CHUNKS) and update.message_id is None:
+                    new_id = new_id or self.new_id("message")
+                    yield update.model_copy(update={"message_id": new_id})
+                else:
+                    yield update
 
     async def flush(self, *, changed: bool = False) -> None:
         """Store what is pending. Everything is in the store when this returns.

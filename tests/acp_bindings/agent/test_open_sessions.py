@@ -724,3 +724,21 @@ async def test_a_tool_call_of_a_killed_process_is_replayed_as_failed(version: in
     async with talking(talker(sessions=store), version) as client:
         await client.load("s")
         assert [each.status for each in client.of("s", "tool_call", "tool_call_update")][-1] == "failed"
+
+
+async def test_messages_that_are_stored_without_ids_are_replayed(version: int) -> None:
+    store = MemorySessions()
+    agent: Agent[Any] = Agent("importing", version="1.0", sessions=store)
+    texts = [(v1.UserMessageChunk, "hel"), (v1.UserMessageChunk, "lo"), (v1.AgentMessageChunk, "yes")]
+    lines = [encode(kind(content=v1.TextContent(text=text))) for kind, text in texts]
+    await store.append(StoredSession(session_id="s", cwd=CWD), lines)
+    await store.release("s")
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None: ...
+
+    async with talking(agent, version) as client:
+        await client.load("s")
+        chunks = client.of("s", "user_message_chunk", "agent_message_chunk")
+    assert [each.content.text for each in chunks] == ["hel", "lo", "yes"]
+    assert chunks[0].message_id == chunks[1].message_id != chunks[2].message_id
