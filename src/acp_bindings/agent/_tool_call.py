@@ -59,6 +59,8 @@ class ToolCall:
     def __init__(self, turn: Turn[Any], begin: v1.ToolCall, provider: McpProvider[Any] | None) -> None:
         self.id = begin.tool_call_id
         """The id."""
+        self.title = begin.title
+        """The title that the client shows. Change it with `update`."""
         self.error: Exception | None = None
         """The exception with which the call has failed."""
         self.terminal_output: str | None = None
@@ -121,7 +123,7 @@ class ToolCall:
         """
         more: dict[str, Any] = {}
         if title is not None:
-            more["title"] = title
+            more["title"] = self.title = title
         if content is not None:
             more["content"] = _contents(content)
             self.terminal_output = None

@@ -276,7 +276,12 @@ class Turn(Generic[M]):
             if call:
                 json["subject"] = {"type": "tool_call", "toolCall": {"toolCallId": call.id}}
         request = decode(protocol.RequestPermissionRequest, json)
-        outcome: Any = (await self.session.ask_user(request, method="session/request_permission")).outcome
+        try:
+            outcome: Any = (await self.session.ask_user(request, method="session/request_permission")).outcome
+        finally:
+            if is_v1 and call and call.title != question and not self.is_over:
+                # Clients show the question in place of the title.
+                self.session.post(v1.SessionToolCallUpdate(tool_call_id=call.id, title=call.title))
         if outcome.outcome == "cancelled":
             # The client cancels the turn, and its cancellation may arrive after this answer.
             await anyio.sleep(CANCELLATION)

@@ -619,6 +619,34 @@ async def test_ask_returns_the_users_choice(version: int, monkeypatch: pytest.Mo
     assert answers == [True, False, False, False]
 
 
+@pytest.mark.parametrize("outcome", ["selected", "cancelled"])
+async def test_a_tool_call_has_its_title_again_after_a_question(version: int, outcome: str) -> None:
+    agent = Agent("asking", version="1.0")
+
+    @agent.prompt
+    async def ask(turn: Turn) -> None:
+        async with turn.tool_call("Write", kind="edit") as call:
+            await call.update(title="Write notes.txt")
+            await turn.ask("May I write?", call=call)
+
+    async def answer(request: Any) -> Any:
+        assert (request.tool_call if version == 1 else request).title == "May I write?"
+        client.updates.clear()
+        if outcome == "cancelled":
+            await client.cancel(session)
+        return {"outcome": outcome, **({"optionId": "allow"} if outcome == "selected" else {})}
+
+    async with talking(agent, version) as client:
+        client.answer = answer
+        session = await client.new()
+        await client.send_prompt(session, "go")
+        ends = ("completed", "failed", "cancelled")
+        await client.until(lambda: [each for each in client.of(session, "tool_call_update") if each.status in ends])
+        titles = [each.title for each in client.of(session, "tool_call_update") if each.title]
+    # In v2 the question is not the title of the call.
+    assert titles == (["Write notes.txt"] if version == 1 else [])
+
+
 async def test_a_question_that_the_client_cannot_answer_is_asked_once(version: int) -> None:
     agent = Agent("asking", version="1.0")
     caught: list[str] = []
