@@ -79,9 +79,9 @@ class ToolCall:
 
     @property
     def output(self) -> str:
-        """The text of the result or of the failure, for a model."""
+        """The text of the result, of the failure or of the terminal, for a model."""
         contents = (each.content for each in self._end.content or () if isinstance(each, v1.Content))
-        return "\n".join(text for each in contents if (text := text_of(each)))
+        return "\n".join(text for each in contents if (text := text_of(each))) or self.terminal_output or ""
 
     def result(self, result: Any) -> None:
         """Set the result, which the client gets when the block ends.
@@ -98,14 +98,15 @@ class ToolCall:
         update = self._provider.tool_call_update(self.id, result) if self._provider else None
         self._end_with(update or self._update(self._end.status, [] if result is None else _contents(result)))
 
-    def fail(self, message: str) -> None:
-        """End the call as failed when the block ends, with a message for the user.
+    def fail(self, message: str | None = None) -> None:
+        """End the call as failed when the block ends, with a message for the user, or with what the call shows.
 
         Raises:
             RuntimeError: this is called outside the block of the call.
             ValueError: *message* cannot be sent.
         """
-        self._end_with(self._update("failed", _contents(message)))
+        kept = self._end.model_copy(update={"status": "failed"})
+        self._end_with(kept if message is None else self._update("failed", _contents(message)))
 
     async def update(
         self,

@@ -359,7 +359,7 @@ class Turn(Generic[M]):
             env: environment variables to add.
             timeout: seconds after which it is stopped; None for no limit.
             limit: the bytes of output that are kept: the last ones.
-            call: the tool call in which the client shows the terminal.
+            call: the tool call in which the client shows the terminal. Without terminals, its result is the output.
 
         Raises:
             OutsideRoots: *cwd* is not in a directory of the session.
@@ -374,7 +374,10 @@ class Turn(Generic[M]):
         given: Any = {"cwd": where, "env": env or {}, "timeout": timeout, "limit": limit}
         if session.client.supports("terminal"):
             return await run_in_terminal(self, command, call=call, **given)
-        return await run_here(command, **given)
+        result = await run_here(command, **given)
+        if call and result.output:
+            call.result(result.output)
+        return result
 
     async def elicit(self, message: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
         """Ask the user to fill in a form, and return what was entered; None if the user or the client declines.

@@ -121,6 +121,37 @@ async def test_a_command_runs_here_if_the_client_has_no_terminal(tmp_path: Path)
     assert str(result).endswith("a\nerror\n[exit code 3]")
 
 
+@pytest.mark.parametrize("terminals", [False, True])
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_call_has_the_output_of_its_command_unless_it_gets_a_result(
+    tmp_path: Path, terminals: bool, fails: bool
+) -> None:
+    outputs = list[str]()
+
+    async def work(turn: Turn) -> None:
+        command = ["make", "all"] if terminals else [sys.executable, "-c", "print('done', end='')"]
+        async with turn.tool_call("Make", kind="execute") as call:
+            await turn.run_command(command, call=call)
+            if fails:
+                call.fail()
+        outputs.append(call.output)
+
+    capabilities = {"terminal"} if terminals else set[str]()
+    prepare = Terminals(ends=True).prepare
+    async with talking(doing(work), capabilities=capabilities, prepare=prepare) as client:
+        session = await client.new(cwd=str(tmp_path))
+        await client.prompt(session, "go")
+        end = client.of(session, "tool_call_update")[-1]
+        since = len(client.updates)
+        await client.load(session, cwd=str(tmp_path))
+        loaded = [each for each in client.of(session, "tool_call_update", since=since) if each.content]
+    assert outputs == ["done"]
+    assert end.status == ("failed" if fails else "completed")
+    # A client with terminals goes on showing its terminal.
+    assert [each.content.text for each in end.content or ()] == ([] if terminals else ["done"])
+    assert [each.content[0].content.text for each in loaded] == ["done"]
+
+
 async def test_the_output_of_a_command_is_limited_to_its_end(tmp_path: Path) -> None:
     result = await ran(tmp_path, "print('x' * 1000000 + 'ää')", limit=4)
     # Half of the first character is left out.
