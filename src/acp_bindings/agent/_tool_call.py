@@ -46,11 +46,16 @@ def running_calls(updates: Sequence[v1.SessionUpdate]) -> list[str]:
     """Return the ids of the tool calls that have no end, because the process was killed."""
     calls: dict[str, None] = {}
     for update in updates:
-        if isinstance(update, v1.ToolCall):
-            calls[update.tool_call_id] = None
-        elif isinstance(update, v1.SessionToolCallUpdate) and update.status in ("completed", "failed"):
-            calls.pop(update.tool_call_id, None)
+        note_call(calls, update)
     return [*calls]
+
+
+def note_call(calls: dict[str, None], update: v1.SessionUpdate) -> None:
+    """Add the tool call that *update* begins to *calls*, or remove the one that it ends."""
+    if isinstance(update, (v1.ToolCall, v1.SessionToolCallUpdate)) and update.status in ("completed", "failed"):
+        calls.pop(update.tool_call_id, None)
+    elif isinstance(update, v1.ToolCall):
+        calls[update.tool_call_id] = None
 
 
 class ToolCall:
@@ -143,7 +148,7 @@ class ToolCall:
 
     async def __aenter__(self) -> Self:
         # Before its begin waits for room, so that it ends with the turn.
-        self._turn.calls[self.id] = self
+        self._turn.calls[self.id] = None
         try:
             await self._turn.send(self._begin)
         except BaseException:
@@ -174,7 +179,6 @@ class ToolCall:
         if self.has_failed:
             self._set_attribute(ERROR, "cancelled" if is_cancelled else type(error).__name__ if error else "tool_error")
         self._span.close()
-        self._turn.calls.pop(self.id, None)
         if self.terminal_output and self._end.content is None:
             kept = v1.SessionToolCallUpdate(tool_call_id=self.id, content=_contents(self.terminal_output))
             self._turn.session.keep(encode(kept))

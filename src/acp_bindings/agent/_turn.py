@@ -15,7 +15,7 @@ from acp_bindings._text_files import lines_of, read_text, write_text
 from acp_bindings.agent._command import CommandResult, run_here, run_in_terminal
 from acp_bindings.agent._offers import outcome_of
 from acp_bindings.agent._session import M, Session, StopReason, chunk_of, log
-from acp_bindings.agent._tool_call import ToolCall, TurnEnded, locations_of, text_of
+from acp_bindings.agent._tool_call import ToolCall, TurnEnded, locations_of, note_call, text_of
 from acp_bindings.connection import ConnectionClosed
 from acp_bindings.connection.errors import alone
 from acp_bindings.decoding import decode
@@ -53,8 +53,8 @@ class Turn(Generic[M]):
         """Set when the turn has ended."""
         self.outcome: StopReason | BaseException | None = None
         """The stop reason or the exception with which the turn has ended."""
-        self.calls: dict[str, ToolCall] = {}
-        """The tool calls that have not ended yet, by id."""
+        self.calls: dict[str, None] = {}
+        """The ids of the tool calls that have not ended yet."""
         self._scope = anyio.CancelScope()
         self._scopes = {self._scope}
         self._provider = provider
@@ -170,12 +170,14 @@ class Turn(Generic[M]):
         else:
             self._speaking = "", ""
         await self.session.send(update, shown_as=shown_as)
+        note_call(self.calls, update)
 
     def post(self, update: v1.SessionUpdate, *, shown_as: Mapping[str, Any] | None = None) -> None:
         """Send an update like `send`, without waiting for a client that reads slowly, and also after a cancellation."""
         self.check_running()
         self._speaking = "", ""
         self.session.post(update, shown_as=shown_as)
+        note_call(self.calls, update)
 
     async def plan(self, entries: Sequence[v1.PlanEntry | str]) -> None:
         """Show a plan, which replaces the one before.

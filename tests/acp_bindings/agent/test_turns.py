@@ -596,6 +596,30 @@ async def test_a_cancelled_tool_call_ends_on_the_wire(version: int) -> None:
     assert end.status == ("failed" if version == 1 else "cancelled")
 
 
+@pytest.mark.parametrize("how", ["raise", "cancel"])
+async def test_tool_calls_that_were_sent_as_updates_end_with_the_turn(version: int, how: str) -> None:
+    agent = Agent("tools", version="1.0")
+
+    @agent.prompt
+    async def work(turn: Turn) -> None:
+        for id_ in ("done", "posted", "open"):
+            await turn.send(v1.ToolCall(tool_call_id=id_, title=id_, status="in_progress"))
+        await turn.send(v1.SessionToolCallUpdate(tool_call_id="done", status="completed"))
+        turn.post(v1.SessionToolCallUpdate(tool_call_id="posted", status="failed"))
+        if how == "raise":
+            raise InvalidParams("no")
+        turn.cancel()
+        await anyio.sleep_forever()
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        with suppress(RequestFailed):
+            await client.prompt(session, "go")
+        updates = client.of(session, "tool_call_update")
+    ends = [(each.tool_call_id, each.status) for each in updates if each.status != "in_progress"]
+    assert ends == [("done", "completed"), ("posted", "failed"), ("open", "failed" if version == 1 else "cancelled")]
+
+
 async def test_ask_returns_the_users_choice(version: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("acp_bindings.agent._turn.CANCELLATION", 0)
     agent = Agent("asking", version="1.0")
