@@ -284,8 +284,8 @@ class OpenSessions(Generic[M]):
 
     async def _echo(self, session: Session[M], turn: Turn[M]) -> None:
         """Store the prompt. In v2 the client gets it as the message that it has become, and the new state."""
-        if session.title is None and (title := " ".join(turn.text.split())[:_TITLE]):
-            session.title = title
+        if session.title is None:
+            session.title = " ".join(" ".join(map(_shown_in_title, turn.prompt)).split())[:_TITLE] or None
         chunks = [v1.UserMessageChunk(content=each, message_id=turn.message_id) for each in turn.prompt]
         kept = [encode(chunk) for chunk in chunks]
         for each in kept:
@@ -326,6 +326,12 @@ class OpenSessions(Generic[M]):
         finally:
             self._running -= 1
             session.finish(turn, reason)
+
+
+def _shown_in_title(block: v1.ContentBlock) -> str:
+    if isinstance(block, v1.ResourceLink):
+        return block.title or block.name
+    return block.text if isinstance(block, v1.TextContent) else ""
 
 
 def _check_cwd(stored: str, requested: str) -> None:

@@ -858,3 +858,24 @@ async def test_turn_text_includes_links_and_embedded_text() -> None:
     async with served(agent) as server, server.client() as client:
         await client.ask("session/prompt", sessionId=await client.new(), prompt=blocks)
     assert texts == ["see\n[notes](file:///notes)\nembedded"]
+
+
+async def test_the_title_of_a_session_leaves_out_the_content_of_attached_files(version: int) -> None:
+    blocks = [
+        {"type": "resource", "resource": {"uri": "file:///a", "text": "embedded"}},
+        {"type": "text", "text": "see\n"},
+        {"type": "resource_link", "name": "notes", "uri": "file:///notes"},
+    ]
+    agent = Agent("reader", version="1.0", accepts={"embedded_context"})
+
+    @agent.prompt
+    async def read(turn: Turn) -> None: ...
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        for each in (blocks[:1], blocks):
+            await client.ask("session/prompt", sessionId=session, prompt=each)
+            await client.until(lambda: version == 1 or client.ends(session))
+            client.updates.clear()
+        listed = await client.ask("session/list")
+    assert [each.title for each in listed.sessions] == ["see notes"]
