@@ -125,7 +125,7 @@ class Agent(Generic[M]):
                 begins when those before have ended.
             capabilities: further capabilities, whose methods you handle with `on`.
             without: capabilities that the agent does not have, such as `session.delete`, which agents have by default.
-            auth_methods: the authentication methods. Handle them with `login`.
+            auth_methods: the authentication methods. Handle them with `login`, except for those of type `terminal`.
             new_id: returns the id of a session, a message or a tool call, which must be unique. By default they are
                 random; with a counter, each run of a test has the same ids.
 
@@ -459,12 +459,14 @@ class Agent(Generic[M]):
         name, offers = f"agent {self._name}", self._offers
         if self._handler is None:
             raise ValueError(f"{name} does not have a prompt handler; decorate one with @agent.prompt")
-        if bool(self._auth_methods) != bool(self._login):
+        # The user logs in with a method for a terminal by another run of the program.
+        needs_login = any(each.type != "terminal" for each in self._auth_methods)
+        if (needs_login and not self._login) or (self._login and not self._auth_methods):
             raise ValueError(f"{name} needs both auth_methods and a function decorated with @agent.login, or neither")
-        if self._login and not self._logout and any(version_of(each) > 1 for each in self._protocols):
+        if self._auth_methods and not self._logout and any(version_of(each) > 1 for each in self._protocols):
             raise ValueError(f"{name} needs a function decorated with @agent.logout, because v2 requires one")
-        if self._logout and not self._login:
-            raise ValueError(f"{name} has a function decorated with @agent.logout, but none with @agent.login")
+        if self._logout and not self._auth_methods:
+            raise ValueError(f"{name} has a function decorated with @agent.logout, but no auth_methods")
         if offers.on_mode and not offers.modes:
             raise ValueError(f"{name} has a function decorated with @agent.on_mode, but no mode; add them with mode()")
         if offers.modes and MODE in offers.options:

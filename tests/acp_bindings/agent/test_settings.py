@@ -348,6 +348,14 @@ async def test_advertising_a_capability_without_a_handler_is_an_error_at_start()
     await refused(agent, "logout, because v2 requires one")
 
 
+async def test_a_login_in_a_terminal_needs_no_function(version: int) -> None:
+    method = v1.AuthMethodTerminal(id="setup", name="Setup", args=["--setup"])
+    agent = complete(auth_methods=[method])
+    agent.logout(nothing)
+    async with talking(agent, version, capabilities={"auth.terminal"}) as client:
+        assert [each.type for each in client.agent.auth_methods] == ["terminal"]
+
+
 async def test_a_handler_that_cannot_be_reached_is_an_error_at_start() -> None:
     agent = complete()
     agent.on("session/fork")(nothing)
@@ -360,7 +368,7 @@ async def test_a_handler_that_cannot_be_reached_is_an_error_at_start() -> None:
     await refused(agent, "auth_methods")
     agent = complete()
     agent.logout(nothing)
-    await refused(agent, "none with @agent.login")
+    await refused(agent, "no auth_methods")
 
 
 def test_mistakes_of_authors_are_errors_at_registration() -> None:
