@@ -45,13 +45,13 @@ Capability: TypeAlias = Literal[
     "mcp.acp",
     "providers",
     "session.archive",
-    "session.fork",
     "session.status",
-    "session.system_prompt",
-    "session.system_prompt.override",
     "session.title",
 ]
 """The capabilities that an agent has only if its author handles their methods."""
+
+_OUT_OF_REACH = frozenset({"session.fork", "session.system_prompt", "session.system_prompt.override"})
+"""Capabilities that no handler can fulfil."""
 
 GRACE = 0.25
 """Seconds for turns to end after the client has closed its side."""
@@ -132,7 +132,11 @@ class Agent(Generic[M]):
         Raises:
             UnknownCapability: agents do not have one of the *capabilities*, of those in *without*, or the content that
                 it *accepts*.
+            ValueError: one of the *capabilities* needs more than a handler.
         """
+        if unfit := sorted(_OUT_OF_REACH.intersection(capabilities)):
+            why = "its handlers neither open sessions nor get the system prompt"
+            raise ValueError(f"agent {name} cannot have {', '.join(unfit)}: {why}")
         self._name = name
         self._info = v1.Implementation(name=name, version=version, title=name if title is None else title)
         self._mcp = mcp

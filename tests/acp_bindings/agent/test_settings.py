@@ -243,7 +243,7 @@ async def test_every_protocol_package_works(protocol: Any) -> None:
 async def test_extension_methods_and_further_capabilities_are_handled() -> None:
     from acp_bindings import v1_unstable
 
-    agent = Agent("more", version="1.0", capabilities={"session.fork"}, protocols=[v1_unstable])
+    agent = Agent("more", version="1.0", capabilities={"session.title"}, protocols=[v1_unstable])
 
     @agent.prompt
     async def answer(turn: Turn) -> None: ...
@@ -252,14 +252,14 @@ async def test_extension_methods_and_further_capabilities_are_handled() -> None:
     async def add(params: Any, connection: Connection) -> Any:
         return params["a"] + 1
 
-    @agent.on("session/fork")
-    async def fork(request: Any, connection: Connection) -> Any:
-        return v1_unstable.ForkSessionResponse(session_id=f"{request.session_id}-2")
+    @agent.on("session/set_title")
+    async def set_title(request: Any, connection: Connection) -> Any:
+        return v1_unstable.SetSessionTitleResponse(title=request.title.strip())
 
     async with talking(agent, v1_unstable) as client:
         assert await client.connection.request({"a": 1}, method="_acme/add") == 2
-        response = await client.ask("session/fork", sessionId="s", cwd="/", mcpServers=[])
-        assert response.session_id == "s-2"
+        response = await client.ask("session/set_title", sessionId="s", title=" Plan")
+        assert response.title == "Plan"
 
 
 @pytest.mark.parametrize("what", ["@agent.on_open", "@agent.on_mode", "on_set of the option key", "@agent.login"])
@@ -358,8 +358,8 @@ async def test_a_login_in_a_terminal_needs_no_function(version: int) -> None:
 
 async def test_a_handler_that_cannot_be_reached_is_an_error_at_start() -> None:
     agent = complete()
-    agent.on("session/fork")(nothing)
-    await refused(agent, "cannot be reached.*session.fork")
+    agent.on("session/set_title")(nothing)
+    await refused(agent, "cannot be reached.*session.title")
     agent = complete()
     agent.on_mode(nothing)
     await refused(agent, "on_mode")
@@ -388,6 +388,8 @@ def test_mistakes_of_authors_are_errors_at_registration() -> None:
         agent.mode("a", "A")
     with pytest.raises(InvalidParams, match="must be one of"):
         agent.option("b", "B", {"x": "X"}, default="y")
+    with pytest.raises(ValueError, match=r"cannot have session\.fork"):
+        complete(capabilities={"session.fork"}, protocols=[v1_unstable])
     with pytest.raises(UnknownCapability, match=r"mcp\.htp"):
         complete(capabilities={"mcp.htp"})
 
@@ -411,9 +413,8 @@ async def test_an_agent_is_served_once_at_a_time() -> None:
 
 def test_every_capability_is_either_the_agents_or_the_authors() -> None:
     own = {"auth.login", "auth.logout", "session", *complete()._capabilities}  # pyright: ignore[reportPrivateUsage]
-    assert {*get_args(Capability)} == {
-        name for name in AGENT if name not in own and not name.startswith(("mcp.h", "mcp.s", "prompt."))
-    }
+    others = ("mcp.h", "mcp.s", "prompt.", "session.fork", "session.system_prompt")
+    assert {*get_args(Capability)} == {name for name in AGENT if name not in own and not name.startswith(others)}
 
 
 async def test_elicitation_is_sent_only_to_clients_that_support_it(version: int) -> None:

@@ -97,6 +97,6 @@ def refused() -> None:
 def stores() -> None:
     each: SessionStore = MemorySessions()
     each = FolderSessions("/tmp/sessions")
-    Agent("a", version="1.0", sessions=each, accepts={"image", "audio"}, capabilities={"session.fork"}).run()
+    Agent("a", version="1.0", sessions=each, accepts={"image", "audio"}, capabilities={"session.title"}).run()
     bare: Agent = tools
     print(bare)
