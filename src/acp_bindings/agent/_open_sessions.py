@@ -107,8 +107,8 @@ class OpenSessions(Generic[M]):
     async def prompt(self, request: Any, connection: Connection) -> Any:
         """Run a turn. In v1 the response ends it. In v2 the response comes first, and a state update ends it."""
         session = self._find(request.session_id, connection)
-        prompt = decode(v1.PromptRequest, encode(request)).prompt if connection.protocol is not v1 else request.prompt
-        turn = Turn(session, prompt, self.mcp)
+        as_v1 = request if connection.protocol is v1 else decode(v1.PromptRequest, encode(request))
+        turn = Turn(session, as_v1, self.mcp)
         await session.begin(turn, queued=self.queued)
         package: Any = connection.protocol
         if turn.is_cancelled:

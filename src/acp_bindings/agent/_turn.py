@@ -36,11 +36,13 @@ class Turn(Generic[M]):
     `TurnEnded`.
     """
 
-    def __init__(self, session: Session[M], prompt: Sequence[v1.ContentBlock], provider: McpProvider[M] | None) -> None:
+    def __init__(self, session: Session[M], request: v1.PromptRequest, provider: McpProvider[M] | None) -> None:
         self.session = session
         """The session."""
-        self.prompt = prompt
+        self.prompt: Sequence[v1.ContentBlock] = request.prompt
         """The content of the prompt."""
+        self.meta = request.meta
+        """The `_meta` of the request; None without it."""
         self.command: str | None = None
         """The name of the slash command with which the prompt begins, if the agent has it."""
         self.arguments = ""

@@ -842,6 +842,19 @@ async def test_what_is_not_an_update_is_refused_and_not_stored(
         await client.prompt(await client.new(), "go")
 
 
+async def test_a_turn_has_the_meta_of_its_request(version: int) -> None:
+    agent = Agent("reader", version="1.0")
+
+    @agent.prompt
+    async def read(turn: Turn) -> None:
+        await turn.say(str(turn.meta))
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        await client.prompt(session, "go", _meta={"acme.com/agent": "small"})
+        assert client.text(session) == "{'acme.com/agent': 'small'}"
+
+
 async def test_turn_text_includes_links_and_embedded_text() -> None:
     agent = Agent("reader", version="1.0", accepts={"embedded_context"})
     texts: list[str] = []
