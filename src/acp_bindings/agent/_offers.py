@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from inspect import isasyncgen, isawaitable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pydantic_core import from_json
+
+from acp_bindings import v1
 from acp_bindings._from_v1 import commands_from_v1, options_from_v1
+from acp_bindings.encoding import encode
 from acp_bindings.setup.errors import InvalidParams
 
 if TYPE_CHECKING:
@@ -97,10 +101,10 @@ class Command:
     hint: str | None
     handler: Callable[[Any], Awaitable[Any]]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_v1(self) -> v1.AvailableCommand:
         """Return the command as v1 has it."""
-        more = {} if self.hint is None else {"input": {"hint": self.hint}}
-        return {"name": self.name, "description": self.description, **more}
+        more: Any = {} if self.hint is None else {"input": v1.UnstructuredCommandInput(hint=self.hint)}
+        return v1.AvailableCommand(name=self.name, description=self.description, **more)
 
 
 class Offers:
@@ -121,13 +125,13 @@ class Offers:
             said["modes"] = {"currentModeId": session.mode, "availableModes": list(self.modes.values())}
         if options := self.config_options(session):
             said["configOptions"] = options
-        if self.commands and client.version > 1:
-            said["availableCommands"] = commands_from_v1(self.available_commands())
+        if client.version > 1 and (commands := self.available_commands(session)):
+            said["availableCommands"] = commands_from_v1(from_json(encode(commands)))
         return said
 
-    def available_commands(self) -> list[dict[str, Any]]:
-        """Return the commands as v1 has them."""
-        return [each.to_json() for each in self.commands.values()]
+    def available_commands(self, session: Session[Any]) -> list[v1.AvailableCommand]:
+        """Return the commands of the agent and of *session*."""
+        return [*(each.to_v1() for each in self.commands.values()), *session.commands]
 
     def config_options(self, session: Session[Any]) -> list[dict[str, Any]]:
         """Return the config options of *session* in the version of its client, if the client supports them."""

@@ -267,10 +267,8 @@ class OpenSessions(Generic[M]):
 
     async def _announce_commands(self, session: Session[M]) -> None:
         """Send the commands after the response, which in v2 has them."""
-        if self.offers.commands and session.client.version == 1:
-            commands = self.offers.available_commands()
-            json = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
-            await session.show(decode(v1.AvailableCommandsUpdate, json), after_response=True)
+        if (self.offers.commands or session.commands) and session.client.version == 1:
+            await session.show(v1.AvailableCommandsUpdate(available_commands=[*session.commands]), after_response=True)
 
     def _handler_of(self, turn: Turn[M]) -> Callable[[Turn[M]], Awaitable[object]]:
         """Return the handler of the slash command with which the prompt begins, or that of prompts."""

@@ -97,6 +97,8 @@ class Session(Generic[M]):
 
     mcp: M
     """The MCP servers of the session: a `mcp_launch.Fleet` with `mcp=mcp_launch.for_sessions()`, otherwise None."""
+    commands: Sequence[v1.AvailableCommand] = ()
+    """The commands that were shown in this session, in addition to those of the agent."""
 
     def __init__(
         self,
@@ -313,7 +315,7 @@ class Session(Generic[M]):
         if isinstance(update, _CHUNKS) and update.message_id is None:
             # v2 requires it.
             update = update.model_copy(update={"message_id": self.new_id("message")})
-        converted = from_v1(self.connection.protocol, update)
+        converted = self._converted(update)
         if shown_as and self.client.version > 1:
             converted = converted.model_copy(update=shown_as)
         shown = self._encoded(converted)
@@ -325,7 +327,14 @@ class Session(Generic[M]):
         await self.show_line(self._line(update), after_response=after_response)
 
     def _line(self, update: Any) -> Line:
-        return self.line_of(self._encoded(from_v1(self.connection.protocol, update)))
+        return self.line_of(self._encoded(self._converted(update)))
+
+    def _converted(self, update: Any) -> Any:
+        """Return an update in the client's version. Commands are in addition to those of the agent."""
+        if isinstance(update, v1.AvailableCommandsUpdate):
+            self.commands = update.available_commands
+            update = update.model_copy(update={"available_commands": self._offers.available_commands(self)})
+        return from_v1(self.connection.protocol, update)
 
     def _encoded(self, update: object) -> bytes:
         """Return an update of the client's version as JSON.

@@ -211,6 +211,41 @@ async def test_commands_have_their_own_handlers(version: int, text: str) -> None
         assert client.text(session, since=since) == "ask small False"
 
 
+async def test_a_session_has_commands_in_addition_to_those_of_the_agent(version: int) -> None:
+    agent = Agent("commands", version="1.0")
+    heard: list[str] = []
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        heard.append(turn.text)
+        own = [v1.AvailableCommand(name=turn.text.removeprefix("/"), description="A skill")]
+        await turn.session.show(v1.AvailableCommandsUpdate(available_commands=own))
+
+    @agent.command("help", "Help")
+    async def explain(turn: Turn) -> None: ...
+
+    @agent.on_open
+    async def opened(session: Session) -> None:
+        own = [v1.AvailableCommand(name="review", description="A skill")]
+        await session.show(v1.AvailableCommandsUpdate(available_commands=own))
+
+    def last(client: Client) -> list[str]:
+        return [each.name for each in client.of(session, "available_commands_update")[-1].available_commands]
+
+    async with served(agent) as server, server.client(version) as client, server.client(version) as other:
+        session = await client.new()
+        await client.until(lambda: client.of(session, "available_commands_update"))
+        assert last(client) == ["help", "review"]
+        await client.prompt(session, "/plan")
+        assert last(client) == ["help", "plan"]
+        response = await other.load(session)
+        if version == 1:
+            await other.until(lambda: other.of(session, "available_commands_update"))
+        names = last(other) if version == 1 else [each.name for each in response.available_commands]
+    assert names == ["help", "plan"]
+    assert heard == ["/plan"]
+
+
 @pytest.mark.parametrize("text", ["/ plan a garden", "/\nplan", "/", " /plan"])
 async def test_a_slash_without_a_name_is_not_a_command(text: str) -> None:
     async with talking(settable()) as client:
