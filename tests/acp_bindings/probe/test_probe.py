@@ -388,6 +388,17 @@ async def test_the_sessions_of_the_probe_are_deleted_at_the_end(tmp_path: Path, 
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize(("error", "status"), [("InvalidParams('no such account')", "warn"), ("KeyError()", "fail")])
+async def test_an_agent_may_refuse_a_value_that_it_offers(tmp_path: Path, error: str, status: str) -> None:
+    program = _script(tmp_path, PICKY.replace("ERROR", error))
+    report = await probe(program, only=["sessions.modes", "sessions.config-options"], timeout=10)
+
+    results = [each for each in report.results if each.check.id.startswith("sessions.")]
+    assert [each.status for each in results] == [status, status]
+    assert "the value 'large', which is offered, cannot be set" in results[-1].message
+
+
+@pytest.mark.anyio
 async def test_a_recording_can_be_checked(tmp_path: Path) -> None:
     file = tmp_path / "probe.ndjson"
 
@@ -685,6 +696,27 @@ agent = Agent("storing", version="1", sessions=FolderSessions(sys.argv[1]))
 async def answer(turn: Turn) -> None:
     await turn.say("hello")
 
+agent.run()
+"""
+PICKY = """
+from acp_bindings import v1
+from acp_bindings.agent import Agent, Session, Turn
+from acp_bindings.setup import InvalidParams
+
+agent = Agent("picky", version="1", protocols=[v1])
+agent.mode("ask", "Ask")
+agent.mode("code", "Code")
+
+@agent.prompt
+async def answer(turn: Turn) -> None:
+    await turn.say("hello")
+
+@agent.on_mode
+async def refuse(session: Session, value: str) -> None:
+    if value in ("code", "large"):
+        raise ERROR
+
+agent.option("model", "Model", {"small": "Small", "large": "Large"}, default="small", on_set=refuse)
 agent.run()
 """
 ENDING = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, cast
 
+from acp_bindings.jsonrpc import INVALID_PARAMS
 from acp_bindings.probe._bench import COUNT, HELLO, Bench, first_session, first_turn
 from acp_bindings.probe._check import Failed, Skipped, Warned, check
 from acp_bindings.probe._probed_agent import Agent, Call, Line, Message
@@ -227,8 +228,7 @@ async def modes(bench: Bench) -> None:
     agent = session.agent
     for mode in (*ids, modes["currentModeId"]):
         call = await agent.request("session/set_mode", {"sessionId": session.id, "modeId": mode})
-        if call.error:
-            raise Failed(f"the mode {mode!r} cannot be set", call.lines)
+        _check_set(f"the mode {mode!r}", call)
     call = await agent.request("session/set_mode", {"sessionId": session.id, "modeId": "probe-none"}, is_wrong=True)
     if call.error is None:
         raise Failed("a mode that is not offered was accepted", call.lines)
@@ -241,8 +241,7 @@ async def config_options(bench: Bench) -> None:
     option = await _select(session)
     for value in (*_values(option), option["currentValue"]):
         call = await _set(session, option["id" if "id" in option else "configId"], value, bench)
-        if call.error:
-            raise Failed(f"the value {value!r} cannot be set", call.lines)
+        _check_set(f"the value {value!r}", call)
         options: Any = call.result.get("configOptions") or []
         now = [each.get("currentValue") for each in options if _id(each) == _id(option)]
         if now != [value]:
@@ -339,6 +338,13 @@ def _values(option: Message) -> tuple[str, ...]:
     given: Any = option.get("options") or []
     items: list[Any] = [item for each in given for item in (each.get("options") or [each])]
     return tuple(str(each["value"]) for each in items)
+
+
+def _check_set(what: str, call: Call) -> None:
+    if call.error:
+        # An agent may refuse a model that the account does not have, for example.
+        outcome = Warned if call.code == INVALID_PARAMS else Failed
+        raise outcome(f"{what}, which is offered, cannot be set", call.lines)
 
 
 async def _set(session: Session, config_id: str, value: str, bench: Bench, *, is_wrong: bool = False) -> Call:
