@@ -295,7 +295,7 @@ class Session(Generic[M]):
             self._next_after(turn)
 
     async def send(self, update: v1.SessionUpdate, *, shown_as: Mapping[str, Any] | None = None) -> None:
-        """Send an update and store it in the history.
+        """Send an update and store it in the history, unless the session is closed; `is_closing` shows it.
 
         Args:
             update: any update of v1. In v2 it is converted.
