@@ -531,11 +531,13 @@ class Agent(Generic[M]):
 def _leave_calls() -> None:
     """End the process after the main thread, also if calls that handlers have left are still running in threads."""
     threading.main_thread().join()
-    for thread in threading.enumerate():
-        if not (thread.daemon or thread.name.startswith("AnyIO worker")):
+    left = [each for each in threading.enumerate() if not each.daemon]
+    for thread in left:
+        if not thread.name.startswith("AnyIO worker"):
             thread.join()  # it belongs to the program
     sleep(_EXIT)
-    os._exit(0)
+    if any(each.is_alive() for each in left):
+        os._exit(0)
 
 
 async def _cancel_on_signal(tasks: TaskGroup) -> None:
