@@ -9,6 +9,7 @@ import importlib
 import inspect
 import json
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,6 +21,7 @@ import pytest
 from pydantic import BaseModel
 from pydantic.alias_generators import to_camel
 
+import acp_bindings
 from acp_bindings import decode, encode, v1, v1_unstable, v2, v2_unstable
 from acp_bindings._models.base import _wire_name  # pyright: ignore[reportPrivateUsage]
 from tests.acp_bindings.exact_json import Json
@@ -200,6 +202,13 @@ def test_a_lazy_package_has_the_names_that_type_checkers_see(package: str) -> No
     listed = [each.asname for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for each in node.names]
     assert sorted(filter(None, listed)) == module.__all__
     assert [name for name in module.__all__ if not hasattr(module, name)] == []
+
+
+def test_programs_that_bundle_python_code_find_every_module() -> None:
+    # PyInstaller does not see the names in calls of `import_module`. `_called` only runs in a Python interpreter.
+    sources = [file for file in Path(acp_bindings.__file__).parents[1].rglob("*.py") if file.name != "_called.py"]
+    hidden = re.compile(r"""import_module\(\s*["'](acp_bindings|mcp_launch)\b""")
+    assert [file.name for file in sources if hidden.search(file.read_text(encoding="utf-8"))] == []
 
 
 @cache

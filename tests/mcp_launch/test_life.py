@@ -67,22 +67,29 @@ async def test_a_block_may_end_while_servers_still_start(marked: Marked, tmp_pat
     assert marked.running() == []
 
 
-@pytest.mark.parametrize("step", ["_live_once", "spawn"])
+@pytest.mark.parametrize(
+    "unexpected",
+    [
+        ("_live_once", ArithmeticError("text"), "ArithmeticError"),
+        ("spawn", ModuleNotFoundError("text", name="mcp.server"), "ModuleNotFoundError: mcp.server"),
+    ],
+)
 async def test_unexpected_exceptions_are_failures(
-    step: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    unexpected: tuple[str, Exception, str], marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    step, error, shown = unexpected
+
     async def broken(*args: Any, **options: Any) -> None:
-        raise ArithmeticError
+        raise error
 
     monkeypatch.setattr(life, step, broken)
 
-    with pytest.raises(NotReady, match=r"^not ready: plain: failed unexpectedly \(ArithmeticError\)$") as raised:
+    with pytest.raises(NotReady) as raised:
         async with mcp_launch.launch([marked.plain()], cwd=tmp_path, policy="all"):
             raise AssertionError("plain is not ready")
 
-    assert [(failure.code, type(failure.__cause__)) for failure in raised.value.failures] == [
-        ("failed", ArithmeticError)
-    ]
+    assert str(raised.value) == f"not ready: plain: failed unexpectedly ({shown})"
+    assert [(failure.code, failure.__cause__) for failure in raised.value.failures] == [("failed", error)]
 
 
 async def test_a_failing_close_does_not_hide_the_failure(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -122,7 +121,8 @@ async def _live_once(record: Record, spec: ServerSpec, *, terms: Terms, timeout:
 
 def _unknown(record: Record, spec: ServerSpec, error: Exception) -> LaunchFailure:
     """Return the failure for an unexpected exception."""
-    message = f"failed unexpectedly ({type(error).__name__})"
+    missing = f": {error.name}" if isinstance(error, ModuleNotFoundError) else ""
+    message = f"failed unexpectedly ({type(error).__name__}{missing})"
     failure = LaunchFailure(message, server=record.name, stage=record.stage, code="failed")
     return failure.because(error, hide=spec.redactor)
 
@@ -133,8 +133,11 @@ _owner: ModuleType | None = None
 def import_sdk() -> ModuleType:
     """Import and return the module that needs the SDK, which takes a second the first time."""
     global _owner  # noqa: PLW0603 - a thread that finds it imported costs as much as the rest of a server's start here
-    _owner = importlib.import_module("mcp_launch._servers.owner")
-    return _owner
+    # A statement, which programs that bundle Python code recognize, such as PyInstaller.
+    from mcp_launch._servers import owner  # noqa: PLC0415
+
+    _owner = owner
+    return owner
 
 
 async def _sdk(terms: Terms) -> ModuleType:
