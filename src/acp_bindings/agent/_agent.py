@@ -521,10 +521,17 @@ class Agent(Generic[M]):
         async with (
             self.serving() as handlers,
             anyio.create_task_group() as tasks,
-            Connection(source, to_client, protocol=OPENING, role="agent", handlers=handlers, grace=GRACE) as connection,
             Connection(clients_source, to_agent, protocol=OPENING, role="client", handlers=Handlers()) as client,
         ):
-            tasks.start_soon(self.attend, connection)
+
+            async def serve() -> None:
+                # In a block of its own, which closes the streams even if the client has not left yet.
+                async with Connection(
+                    source, to_client, protocol=OPENING, role="agent", handlers=handlers, grace=GRACE
+                ) as connection:
+                    await self.attend(connection)
+
+            tasks.start_soon(serve)
             yield client
 
 

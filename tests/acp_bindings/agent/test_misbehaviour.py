@@ -16,7 +16,8 @@ import pytest
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from acp_bindings.agent import Agent, MemorySessions, Turn, TurnEnded
-from acp_bindings.connection import RequestFailed
+from acp_bindings.connection import ConnectionClosed, RequestFailed
+from acp_bindings.connection._connection import LONGEST
 from tests.acp_bindings.agent.clients import Client, Served, memory_pipes, served, talking
 
 pytestmark = pytest.mark.anyio
@@ -132,6 +133,13 @@ async def test_a_disconnected_client_leaves_no_session_behind(version: int) -> N
             assert client.text(session) == "stay"
             assert await client.prompt(session, "hello") == "end_turn"
         stubborn.release.set()
+
+
+async def test_a_client_in_the_same_process_learns_that_its_message_was_too_long() -> None:
+    with anyio.fail_after(20):
+        async with Stubborn().agent.connected() as client:
+            with pytest.raises(ConnectionClosed):
+                await client.request(["x" * LONGEST], method="_acme/do")
 
 
 async def test_a_failing_handler_does_not_affect_other_sessions(version: int) -> None:
