@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Generator
-from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from warnings import warn
 
 import anyio.lowlevel
 
-from acp_bindings._processes.process import to_the_end
 from acp_bindings.client._turns import Conversation, Running
 
 if TYPE_CHECKING:
@@ -101,7 +99,7 @@ class PromptTurn:
         """Cancel the turn if it has not ended, and wait for its end."""
         self._turn.discard()
         if not self._turn.ended.is_set():
-            await to_the_end(partial(self._conversation.stop, self._turn))
+            await self._conversation.leave(self._turn)
 
     def __del__(self) -> None:
         """Warn of a prompt that was never sent."""
@@ -116,7 +114,7 @@ class PromptTurn:
         try:
             await turn.ended.wait()
         except BaseException:
-            await to_the_end(partial(self._conversation.stop, turn))
+            await self._conversation.leave(turn)
             raise
         if turn.error is not None:
             raise turn.error
@@ -154,7 +152,7 @@ class _Updates(AsyncIterator["SessionUpdate"]):
         try:
             await turn.news()
         except BaseException:
-            await to_the_end(partial(self._conversation.stop, turn))
+            await self._conversation.leave(turn)
             raise
 
     def __del__(self) -> None:

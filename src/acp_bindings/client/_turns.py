@@ -6,12 +6,14 @@ import contextlib
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
 
 from acp_bindings import v1
+from acp_bindings._processes.process import to_the_end
 from acp_bindings._to_v1 import to_v1
 from acp_bindings.client._state import Folding
 from acp_bindings.connection.errors import ConnectionClosed, TimedOut, log
@@ -293,6 +295,12 @@ class Conversation:
         with anyio.move_on_after(_LATE):
             while (rest := self._last_late + _SILENCE - anyio.current_time()) > 0:
                 await anyio.sleep(rest)
+
+    async def leave(self, turn: Running) -> None:
+        """Cancel a turn that is no longer awaited, and wait for its end, even if this task is cancelled."""
+        # Here and not in the task of `stop`, because the next prompt may come first.
+        turn.abandoned = True
+        await to_the_end(partial(self.stop, turn))
 
     async def stop(self, turn: Running) -> None:
         """Cancel a turn and wait for its end."""

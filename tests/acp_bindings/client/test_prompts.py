@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextvars import ContextVar
 from typing import Any
 
@@ -107,6 +108,26 @@ async def test_leaving_a_loop_cancels_the_turn_and_the_next_prompt_waits_for_its
         raw.wire.METHODS["session/cancel"].notification.params.__name__,
         "PromptRequest",
     ]
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_the_next_prompt_may_be_made_as_soon_as_the_task_of_a_turn_is_cancelled(version: int) -> None:
+    raw = Agent(version, until_cancelled)
+    async with connected(raw) as agent, agent.session(cwd="/project") as session:
+        begun = anyio.Event()
+
+        async def count() -> None:
+            async for _ in session.prompt("Count"):
+                begun.set()
+
+        async def greet() -> str:
+            return await session.prompt("Hi")
+
+        first = asyncio.create_task(count())
+        await begun.wait()
+        raw.prompt = hello
+        first.cancel()
+        assert await asyncio.create_task(greet()) == "end_turn"
 
 
 async def test_the_block_of_a_turn_waits_for_its_end(version: int) -> None:
