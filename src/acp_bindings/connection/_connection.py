@@ -26,6 +26,7 @@ from acp_bindings.connection.errors import ConnectionClosed, TimedOut, alone, lo
 from acp_bindings.jsonrpc import CANCEL, PARSE_ERROR, Codec, ProtocolPackage, Role
 from acp_bindings.messages import BadLine, BadResponse, ErrorResponse, Id, Notification, Request, Response
 from acp_bindings.methods import Asks
+from acp_bindings.setup.errors import one_line
 
 T = TypeVar("T")
 Result = TypeVar("Result")
@@ -144,6 +145,8 @@ class Connection:
         """The thread of the block, once it has been entered."""
         self._gone: ConnectionClosed | None = None
         """Why the connection has ended, once it has."""
+        self._rejection = ""
+        """The end of that reason, if the peer rejected a message and could not say which."""
         self._reading = anyio.CancelScope()
         self._has_read = anyio.Event()
         self._ended = anyio.Event()
@@ -533,6 +536,9 @@ class Connection:
         call = self._calls.settle(message)
         if call is None:
             log.warning("the peer rejected a message of this side: %s", message)
+            if isinstance(message, ErrorResponse):
+                said = one_line(self._shown(message.error.message))
+                self._rejection = f"; the peer rejected a message of this side: {said}"
         elif call.inside:
             # In order, the response would wait for the handler that waits for it.
             call.answered.set()
@@ -547,6 +553,7 @@ class Connection:
         """
         if self._gone is None:
             self._gone = end = end.of(None, stray=self._stray.since(self._stray.count))
+            end.reason += self._rejection
             self._has_read.set()
             self._fail_all(end, inside=True)
             self._serving.end(partial(self._fail_all, end))

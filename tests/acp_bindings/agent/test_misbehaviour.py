@@ -138,7 +138,7 @@ async def test_a_disconnected_client_leaves_no_session_behind(version: int) -> N
 async def test_a_client_in_the_same_process_learns_that_its_message_was_too_long() -> None:
     with anyio.fail_after(20):
         async with Stubborn().agent.connected() as client:
-            with pytest.raises(ConnectionClosed):
+            with pytest.raises(ConnectionClosed, match="Parse error: a line is longer than"):
                 await client.request(["x" * LONGEST], method="_acme/do")
 
 

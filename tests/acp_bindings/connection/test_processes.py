@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import signal
 import sys
@@ -97,6 +98,14 @@ async def test_the_end_of_a_process_fails_pending_requests_with_its_status() -> 
     assert (str(error), error.method, error.exit_status) == (expected, "_test/exit", 3)
     assert error.stderr[-1] == "bad token [redacted]"
     assert (end.method, end.reason, end.exit_status, end.stderr) == (None, error.reason, 3, error.stderr)
+
+
+async def test_the_reason_says_that_the_process_rejected_a_message() -> None:
+    error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": f"too long:\n{SECRET}"}}
+    async with script(f"print({json.dumps(error)!r})", env={"TOKEN": SECRET}) as connection:
+        end = await connection.wait_ended()
+    told = r"the peer rejected a message of this side: too long:\n[redacted]"
+    assert end.reason == f"the process exited with status 0; it wrote nothing to stderr; {told}"
 
 
 async def test_values_of_its_environment_are_redacted_in_every_encoding() -> None:
