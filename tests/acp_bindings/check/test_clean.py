@@ -69,15 +69,6 @@ VALID: dict[str, list[Any]] = {
     "an error without an id, which responds to an unreadable message": [*opening(), error(None, -32700)],
     "a request of v1 with the id null": [*opening(), *({**each, "id": None} for each in new()), *prompt(2)],
     "a closed session that is loaded again": [*opening(), *new(), *prompt(2), *CLOSED, *AGAIN, *prompt(7)],
-    "updates of another version": [
-        *opening(),
-        *new(),
-        *(
-            call("session/update", {"sessionId": "s1", "update": {"sessionUpdate": kind, "state": "running"}})
-            for kind in ("agent_message", "user_message", "state_update")
-        ),
-        *prompt(2),
-    ],
     "a failed request whose id is used again": [*opening(), new()[0], error(1, -32000), *new()],
 }
 

@@ -306,6 +306,23 @@ def test_misspelled_fields_are_reported_with_the_right_spelling() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("kind", "hint"),
+    [
+        ("agent_mesage_chunk", 'did you mean "agent_message_chunk"?'),
+        ("agent_message", 'did you mean "agent_message_chunk"?'),
+        ("message", "names of extensions begin with an underscore"),
+        ("_agent_message", None),
+        ("plan_update", None),
+    ],
+)
+def test_an_unknown_update_of_v1_is_reported_once(kind: str, hint: str | None) -> None:
+    found = check(*V1, updated({"sessionUpdate": kind, "state": "running"}))
+
+    message = f"unknown in version 1, and clients ignore or refuse it; {hint}"
+    assert [(each.rule, each.message) for each in found] == ([("schema.misspelt", message)] if hint else [])
+
+
 def test_the_base64_fields_are_those_of_the_schemas() -> None:
     described = {
         (name, member)

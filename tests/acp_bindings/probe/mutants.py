@@ -123,6 +123,7 @@ prompts.turn/open
 prompts.turn/without-reason
 prompts.turn/link
 prompts.output
+prompts.output/unknown
 prompts.user-message
 prompts.user-message/missing
 prompts.late-updates

@@ -20,6 +20,7 @@ SAMPLE = (
     "sessions.load/late",
     "servers.stdio-environment",
     "prompts.cancel-at-once",
+    "prompts.output/unknown",
     "permission.reject",
     "ending.stdin/status",
     "conversation.lifecycle",

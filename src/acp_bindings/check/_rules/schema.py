@@ -6,6 +6,9 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
+from pydantic.fields import FieldInfo
+
+from acp_bindings._lazy import closest
 from acp_bindings._models.base import Model
 from acp_bindings._models.types import NotEnum
 from acp_bindings._problems.mistakes import other_spelling
@@ -13,7 +16,7 @@ from acp_bindings.check._observed import ObservedMessage
 from acp_bindings.check._rules.rule import OPENING, remark, rule, rules
 from acp_bindings.errors import Finding
 from acp_bindings.setup._peer import repeated_version
-from acp_bindings.setup._versions import read_version
+from acp_bindings.setup._versions import package_named, read_version
 from acp_bindings.setup.errors import BadProtocolVersion, Remark, Severity
 
 
@@ -71,13 +74,26 @@ def servers_missing(observed: ObservedMessage) -> Iterator[Remark]:
 
 @rule("schema.misspelt", "warning")
 def misspelt(observed: ObservedMessage) -> Iterator[Remark]:
-    """A field or a discriminator is misspelled, so that it is ignored."""
+    """A field or a discriminator is misspelled or unknown, so that it is ignored."""
     # Other rules check `initialize` in more detail.
     if observed.type_name not in ("InitializeRequest", "InitializeResponse"):
         for path, value, members in observed.objects:
             for name, meant in _misspelt(value, members):
                 message = f'unknown name; write "{meant}"'
                 yield remark(observed, "schema.misspelt", message, *path, name)
+    kind = observed.update.get("sessionUpdate") if observed.version == 1 else None
+    if isinstance(kind, str) and not kind.startswith("_") and kind not in known_updates("v1_unstable"):
+        known = known_updates("v1")
+        if not other_spelling(kind, known):
+            close = closest(kind[:100], known)
+            hint = f'did you mean "{close}"?' if close else "names of extensions begin with an underscore"
+            message = f"unknown in version 1, and clients ignore or refuse it; {hint}"
+            yield remark(observed, "schema.misspelt", message, "update", "sessionUpdate")
+
+
+def known_updates(package: str) -> tuple[str, ...]:
+    """Return the names of the updates that a protocol package has."""
+    return _known(package_named(package).OtherSessionUpdate.__pydantic_fields__["session_update"])
 
 
 def _misspelt(value: Model, members: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -88,9 +104,12 @@ def _misspelt(value: Model, members: Collection[str]) -> Iterator[tuple[str, str
         if (meant := other_spelling(name, names)) and meant not in members:
             yield name, meant
     for name, info in fields.items():
-        known = next((mark.known for mark in info.metadata if isinstance(mark, NotEnum)), ())
-        if meant := other_spelling(getattr(value, name), known):
+        if meant := other_spelling(getattr(value, name), _known(info)):
             yield info.alias or name, meant
+
+
+def _known(info: FieldInfo) -> tuple[str, ...]:
+    return next((mark.known for mark in info.metadata if isinstance(mark, NotEnum)), ())
 
 
 @rule("schema.base64", "warning")

@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 
 from acp_bindings import v1, v2
+from acp_bindings.check._rules.schema import known_updates
 from acp_bindings.probe._bench import COUNT, HELLO, Bench, first_turn
 from acp_bindings.probe._check import Failed, Skipped, Warned, check
 from acp_bindings.probe._probed_agent import Message
@@ -43,6 +44,9 @@ async def output(bench: Bench) -> None:
     first = (await bench.once(first_turn)).turns[0]
     if not first.content:
         raise Warned("the agent sent no updates", first.lines)
+    if not any(update.get("sessionUpdate") in known_updates(f"v{bench.version}") for _, update in first.content):
+        line, update = first.content[0]
+        raise Warned(f"version {bench.version} does not have the update {update['sessionUpdate']!r}", [line])
 
 
 @check(
