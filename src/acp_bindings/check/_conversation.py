@@ -250,6 +250,8 @@ class Conversation:
         """Update the state with *observed*."""
         if observed.kind in ("request", "unreadable") and observed.method is not None and observed.has_id:
             self._add_request(observed, observed.method)
+            if observed.method == UPDATE:  # with an id by mistake
+                self._take_update(observed)
         elif observed.kind in ("response", "error") and observed.request is not None:
             del self._requests[observed.request.sender, observed.request.id]
             self._answer(observed, observed.request)

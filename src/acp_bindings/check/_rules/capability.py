@@ -60,7 +60,8 @@ def refused(observed: ObservedMessage) -> Iterator[Remark]:
         return
     peer = observed.before.agent if observed.sender == "agent" else observed.before.client
     method = observed.request.method
-    if peer is None or method in OFFERED_IN_SESSIONS or method not in observed.protocol.METHODS:
+    known = observed.protocol.METHODS.get(method)
+    if peer is None or method in OFFERED_IN_SESSIONS or known is None or known.request is None:
         return
     if method not in METHODS[peer.side]:
         return
