@@ -437,7 +437,11 @@ class Conversation:
             if observed.kind == "request":
                 self._lifecycle.request(observed.method or "", observed.id, sender=observed.sender)
             elif observed.kind in ("response", "error"):
-                self._lifecycle.response(observed.id, sender=observed.sender, version=version_in(observed.body))
+                # Whatever version the agent has tried to give, it has answered.
+                version = version_in(observed.body)
+                if version is None and observed.kind == "response":
+                    version = version_of(self.protocol)
+                self._lifecycle.response(observed.id, sender=observed.sender, version=version)
             elif observed.method is not None and observed.kind in ("notification", "unreadable"):
                 self._lifecycle.check(observed.method, sender=observed.sender)
         except AcpError as error:

@@ -26,6 +26,8 @@ from acp_bindings.probe._mcp_servers import Servers
 from acp_bindings.probe._probed_agent import Agent, Call, Line, Message, start_process, start_url
 from acp_bindings.probe._probed_session import Session, needs_login
 from acp_bindings.recordings import Recorder
+from acp_bindings.setup._versions import read_version
+from acp_bindings.setup.errors import BadProtocolVersion
 
 T = TypeVar("T")
 
@@ -210,9 +212,13 @@ class Bench:
         if not isinstance(result, dict):
             raise Failed("`initialize` was refused", call.lines)
         agent.initialized, agent.opening = cast("Message", result), call.lines
-        if agent.initialized.get("protocolVersion") != self.version:
-            answered = agent.initialized.get("protocolVersion")
-            raise Failed(f"the agent negotiated version {answered!r}, not {self.version}", call.lines)
+        try:
+            answered = read_version(agent.initialized)
+        except BadProtocolVersion as error:
+            cure = f'Answer with "protocolVersion": {self.version}, an integer.'
+            raise Failed(f"`protocolVersion`: {error.reason}", call.lines, cure=cure) from None
+        if answered != self.version:
+            raise Failed(f"the agent negotiated version {answered}, not {self.version}", call.lines)
         if self.options.auth:
             try:
                 await self.log_in(agent)
