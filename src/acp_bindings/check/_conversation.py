@@ -159,6 +159,11 @@ class Conversation:
         """Return the request of *sender* with this *id* that has no response yet."""
         return self._requests.get((sender, id)) if sender and _is_id(id) else None
 
+    def similar_request(self, answerer: Side | None, id_: Any) -> OpenRequest | None:
+        """Return an open request to *answerer* whose id has the same text, such as 3 for "3"."""
+        requests = (each for each in self._requests.values() if each.sender != answerer)
+        return next((each for each in requests if str(each.id) == str(id_)), None)
+
     def session(self, id_: str) -> Session | None:
         """Return a session, also one that is about to be created."""
         return self.sessions.get(id_) or self.early.get(id_)

@@ -212,7 +212,8 @@ class Turn:
             # The advice of the check is about what the client did in the turn, such as to cancel it.
             cure, hint = ("", more) if self._acts else (f"{more} Otherwise, it must end its turns.", "")
             problem = "the turn has not ended" if agent.has_ended else f"the turn has not ended: {why}"
-            raise agent.failure(problem, self.lines, cure=cure, hint=hint)
+            wrote, advice, stray = agent.stray(self.call)
+            raise agent.failure(problem + wrote, [*self.lines, *stray], cure=advice or cure, hint="" if stray else hint)
         if _is_of_login(self.error):
             raise Skipped("the agent requires a login for prompts", self.lines)
         if self.call.error and self.stop_reason != "cancelled":

@@ -323,6 +323,29 @@ def test_an_unknown_update_of_v1_is_reported_once(kind: str, hint: str | None) -
     assert [(each.rule, each.message) for each in found] == ([("schema.misspelt", message)] if hint else [])
 
 
+@pytest.mark.parametrize("answer", [{"protocolVersion": "1"}, {"protocol_version": 1}, None])
+def test_a_response_with_a_wrong_version_answers_initialize(answer: Any) -> None:
+    found = rules(opening()[0], result(0, answer), *new(), *prompt(2))
+
+    assert "schema.version" in found or answer is None
+    assert "lifecycle.not-initialized" not in found
+
+
+def test_a_notification_with_an_id_is_only_reported_as_that() -> None:
+    begin: Any = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "T"}
+    end: Any = {"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "completed"}
+    sent = [{**updated(begin), "id": "n1"}, error("n1", -32601), updated(end)]
+
+    assert rules(*V1, *sent, {**CANCEL, "id": 8}, error(8, -32601)) == ["schema.method", "schema.method"]
+
+
+@pytest.mark.parametrize(("sent", "answered", "shown"), [(3, "3", '3, not "3"'), ("3", 3, '"3", not 3')])
+def test_a_response_with_the_id_in_another_type_names_the_request(sent: Any, answered: Any, shown: str) -> None:
+    found = the("lifecycle.unasked", *V1, prompt(sent)[0], result(answered, {"stopReason": "end_turn"}))
+
+    assert found.message == f"the request of line 5 has the id {shown}"
+
+
 def test_the_base64_fields_are_those_of_the_schemas() -> None:
     described = {
         (name, member)

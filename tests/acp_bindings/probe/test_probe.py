@@ -486,6 +486,30 @@ async def test_an_answer_in_another_framing_is_explained(tmp_path: Path, write: 
 
 
 @pytest.mark.anyio
+async def test_an_answer_with_the_id_as_text_is_explained(tmp_path: Path) -> None:
+    agent = UNFINISHED.replace('send(id=message["id"], result={"stop', 'send(id=str(message["id"]), result={"stop')
+
+    (result,) = (await probe(_script(tmp_path, agent), timeout=1, only=["prompts.turn"])).results
+
+    assert re.search(r'; it responded with the id "(\d+)", not \1$', result.message)
+    assert result.cure == "Return the id of a request as it was sent, with the same type."
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("version", "shown"),
+    [('"protocolVersion": "1"', "write it without quotes"), ('"protocol_version": 1', 'spelt "protocol_version"')],
+)
+async def test_a_version_that_is_not_valid_is_explained(tmp_path: Path, version: str, shown: str) -> None:
+    agent = _script(tmp_path, START.replace('"protocolVersion": 1', version))
+
+    (result,) = (await probe(agent, timeout=5, only=["negotiation.initialize"])).results
+
+    assert shown in result.message
+    assert result.cure == 'Answer with "protocolVersion": 1, an integer.'
+
+
+@pytest.mark.anyio
 async def test_a_malformed_request_of_the_agent_is_a_failure(tmp_path: Path) -> None:
     report = await probe(_script(tmp_path, MALFORMED), timeout=5, only=["prompts.turn", "conversation.schema"])
 

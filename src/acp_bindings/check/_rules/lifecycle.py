@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pydantic_core import to_json
+
 from acp_bindings._json import members_of
 from acp_bindings.check._observed import PERMISSION, PROMPT, ObservedMessage
 from acp_bindings.check._rules.rule import remark, rule, rules, whole
@@ -70,6 +72,9 @@ def unasked(observed: ObservedMessage) -> Iterator[Remark]:
     is_response = observed.kind == "response" or (observed.kind == "error" and observed.id is not None)
     if is_response and observed.request is None:
         message = "no request with this id is open; it already has a response, or was never sent"
+        if meant := observed.before.similar_request(observed.sender, observed.id):
+            ids = [to_json(each).decode() for each in (meant.id, observed.id)]
+            message = f"the request of line {meant.line} has the id {ids[0]}, not {ids[1]}"
         severity: Severity = "warning" if observed.before.begun_before else "error"
         yield whole(observed, "lifecycle.unasked", message, "id", severity=severity)
 
