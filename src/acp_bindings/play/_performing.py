@@ -18,7 +18,7 @@ from acp_bindings._json import members_of
 from acp_bindings._to_v1 import to_v1
 from acp_bindings.agent import Session, Turn
 from acp_bindings.agent._session import StopReason
-from acp_bindings.connection import RequestFailed, TimedOut
+from acp_bindings.connection import ConnectionClosed, RequestFailed, TimedOut
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError
@@ -173,18 +173,27 @@ class Performance:
         send = self._session.ask_user if method in _BY_USER else self._session.request
         result: Any
         try:
-            with anyio.fail_after(step.timeout):
+            # Also after a cancellation, the client has to respond as expected.
+            with anyio.fail_after(step.timeout, shield=step.expect is not None):
                 result = from_json(encode(await send(params, method=method)))
         except TimeoutError:
             result = {"timeout": step.timeout}
         except (RequestFailed, TimedOut) as error:
             result = {"error": {"code": getattr(error, "code", 0), "message": getattr(error, "message", str(error))}}
+        except ConnectionClosed:
+            if step.expect is None:
+                raise
+            result = ...
         if step.result:
             self._names[step.result] = result
         expected = filled(step.expect, self._look_up)
+        problem = ""
         if expected is not None and not fits(expected, result):
-            problem = f"{method}: expected {to_json(expected).decode()}, got {to_json(result).decode()}"
+            got = "no response" if result is ... else to_json(result).decode()
+            problem = f"{method}: expected {to_json(expected).decode()}, got {got}"
             self._failed(f"{self._name}:{step.line}: {problem}")
+        await anyio.lowlevel.checkpoint_if_cancelled()  # the shield may have delayed it
+        if problem:
             raise RequestError(INTERNAL_ERROR, f"line {step.line}: {problem}")
 
     def _type(self, method: str, kind: str) -> Any:

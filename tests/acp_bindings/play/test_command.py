@@ -37,12 +37,16 @@ def started(*arguments: str) -> Generator[subprocess.Popen[bytes]]:
             process.kill()
 
 
+def write(process: subprocess.Popen[bytes], **message: Any) -> None:
+    assert process.stdin
+    process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    process.stdin.flush()
+
+
 def ask(process: subprocess.Popen[bytes], method: str, **params: Any) -> Any:
     """Send a request, and return the next response."""
-    assert process.stdin
     assert process.stdout
-    process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode() + b"\n")
-    process.stdin.flush()
+    write(process, id=1, method=method, params=params)
     for line in process.stdout:
         if "method" not in (message := json.loads(line)):
             return message
@@ -76,17 +80,48 @@ def test_an_expectation_that_is_not_met_is_the_exit_status(tmp_path: Path) -> No
         assert process.stderr
         session = open_session(process)
         params = {"sessionId": session, "prompt": [{"type": "text", "text": "Hello"}]}
-        request = {"jsonrpc": "2.0", "id": 2, "method": "session/prompt", "params": params}
-        process.stdin.write(json.dumps(request).encode() + b"\n")
-        process.stdin.flush()
+        write(process, id=2, method="session/prompt", params=params)
         asked = next(found for line in process.stdout if (found := json.loads(line)).get("method") == "_a")
-        process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": {}}).encode() + b"\n")
-        process.stdin.flush()
+        write(process, id=asked["id"], result={})
         while "error" not in json.loads(process.stdout.readline()):
             pass
         process.stdin.close()
         assert process.stderr.read().decode().splitlines() == [f'{path}:2: _a: expected {{"b":1}}, got {{}}']
         assert process.wait(30) == 1
+
+
+@pytest.mark.parametrize(
+    ("expected", "answers", "got"),
+    [
+        ("selected", False, "no response"),
+        ("selected", True, '{"outcome":{"outcome":"cancelled"}}'),
+        ("cancelled", True, ""),
+    ],
+)
+def test_a_cancelled_request_must_be_answered_as_expected(
+    tmp_path: Path, expected: str, answers: bool, got: str
+) -> None:
+    path = tmp_path / "talk.ndjson"
+    request = {"method": "session/request_permission", "params": {"toolCall": {"toolCallId": "1"}, "options": []}}
+    step = {"request": request, "expect": {"outcome": {"outcome": expected}}}
+    path.write_text(f'{{"prompt": null}}\n{json.dumps(step)}\n{{"say": "not reached"}}\n')
+    with started(str(path)) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        session = {"sessionId": open_session(process)}
+        params = {**session, "prompt": [{"type": "text", "text": "Hello"}]}
+        write(process, id=2, method="session/prompt", params=params)
+        asked = next(found for line in process.stdout if (found := json.loads(line)).get("method") == request["method"])
+        write(process, method="session/cancel", params=session)
+        if answers:
+            write(process, id=asked["id"], result={"outcome": {"outcome": "cancelled"}})
+        process.stdin.close()
+        *_, last = map(json.loads, process.stdout)
+        assert last["result"] == {"stopReason": "cancelled"}
+        problem = f'{path}:2: session/request_permission: expected {{"outcome":{{"outcome":"{expected}"}}}}, got {got}'
+        assert process.stderr.read().decode().splitlines() == ([problem] if got else [])
+        assert process.wait(30) == bool(got)
 
 
 @pytest.mark.full
