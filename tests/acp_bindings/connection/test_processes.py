@@ -324,7 +324,7 @@ async def test_a_program_that_echoes_its_input_is_not_an_agent() -> None:
 async def test_a_command_that_cannot_be_started_is_reported_with_the_reason(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("text")
-    script = tmp_path / "script"
+    script = tmp_path / "agent.script"
     script.write_text("#!/gone/bin/python\n")
     script.chmod(0o755)
     no_interpreter = "the interpreter in its first line does not exist, or it was built for another system"
@@ -333,7 +333,9 @@ async def test_a_command_that_cannot_be_started_is_reported_with_the_reason(tmp_
         (sys.executable, tmp_path / "gone", "the working directory does not exist; check the path"),
         (file, None, f'cannot start "{file}": Permission denied'),
         (script, None, f'cannot start "{script}": {no_interpreter}'),
-        ("./script", tmp_path, f'cannot start "./script": {no_interpreter}'),
+        ("agent.script", tmp_path, f'command not found on PATH; write "{os.path.join(".", "agent.script")}"'),
+        (f"{sys.executable} agent.py", None, "pass the program and its arguments separately, not in one text"),
+        ("./agent.script", tmp_path, f'cannot start "./agent.script": {no_interpreter}'),
     ]
     for command, cwd, says in cases:
         with pytest.raises(CannotStart) as caught:
