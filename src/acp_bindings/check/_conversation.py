@@ -275,6 +275,9 @@ class Conversation:
             self.last_unknown = id_
         if session is None and id_ is not None and self.is_creating:
             session = self.early[id_] = Session(id_, "/", "open")
+        if id_ is None:
+            for each in self.sessions.values():  # it may have begun a tool call in any of them
+                each.turns.is_known = False
         if session is None:
             return
         if observed.typed is not None:

@@ -339,6 +339,13 @@ def test_a_notification_with_an_id_is_only_reported_as_that() -> None:
     assert rules(*V1, *sent, {**CANCEL, "id": 8}, error(8, -32601)) == ["schema.method", "schema.method"]
 
 
+def test_a_tool_call_may_have_begun_in_an_update_without_a_session() -> None:
+    begin = call("session/update", {"update": {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "T"}})
+
+    assert "permission.unknown-tool-call" in rules(*V1, ASKED, question(ALLOW))
+    assert "permission.unknown-tool-call" not in rules(*V1, ASKED, begin, question(ALLOW))
+
+
 @pytest.mark.parametrize(("sent", "answered", "shown"), [(3, "3", '3, not "3"'), ("3", 3, '"3", not 3')])
 def test_a_response_with_the_id_in_another_type_names_the_request(sent: Any, answered: Any, shown: str) -> None:
     found = the("lifecycle.unasked", *V1, prompt(sent)[0], result(answered, {"stopReason": "end_turn"}))

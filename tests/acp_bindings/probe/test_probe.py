@@ -883,6 +883,65 @@ async def test_a_result_with_another_form_than_expected_is_a_failure(tmp_path: P
     assert "expected form" in result.message
 
 
+@pytest.mark.anyio
+async def test_late_updates_of_another_session_fail_only_where_they_are_checked(tmp_path: Path) -> None:
+    only = ["prompts.late-updates", "prompts.two-sessions"]
+
+    report = await probe(_script(tmp_path, LATE), timeout=5, only=only)
+
+    assert [each.status for each in report.results] == ["fail", "ok"]
+
+
+@pytest.mark.anyio
+async def test_updates_without_a_session_are_named(tmp_path: Path) -> None:
+    agent = UNFINISHED.replace('"sessionId": message["params"]["sessionId"], ', "").replace(
+        '"tool_call", "toolCallId": f"call{calls}", "title": "Read"',
+        '"agent_message_chunk", "content": {"type": "text", "text": "a"}',
+    )
+
+    (result,) = (await probe(_script(tmp_path, agent), timeout=5, only=["prompts.two-sessions"])).results
+
+    assert result.message == "an update came without `sessionId`"
+
+
+@pytest.mark.anyio
+async def test_a_constant_session_id_is_no_reason_to_leave_out_requests(tmp_path: Path) -> None:
+    only = ["sessions.relative-cwd", "conversation.lifecycle"]
+    agent = UNFINISHED.replace('str(message["id"])', '"fixed"')
+
+    *_, result = (await probe(_script(tmp_path, agent), timeout=5, only=only)).results
+
+    assert "lifecycle.session-id-reused" in result.message
+    assert "lifecycle.unasked" not in result.message
+
+
+@pytest.mark.anyio
+async def test_an_agent_that_stays_alive_fails_once() -> None:
+    only = ["ending.stdin", "ending.children"]
+
+    report = await probe([*AGENT, "ending.stdin"], timeout=1, only=only)
+
+    assert [(each.status, each.message) for each in report.results][1:] == [
+        ("skip", "it needs what failed in ending.stdin")
+    ]
+
+
+LATE = (
+    START.replace("import json, sys", "import json, sys, threading")
+    + """
+    elif message.get("method") == "session/prompt":
+        chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "a"}}
+        update = {"method": "session/update", "params": {"sessionId": message["params"]["sessionId"], "update": chunk}}
+        send(**update)
+        send(id=message["id"], result={"stopReason": "end_turn"})
+        if "late" in globals():
+            send(**late)
+            late = update
+        else:
+            late = update
+            threading.Timer(0.05, send, kwargs=update).start()
+"""
+)
 ODD = """
 import json, sys
 for line in sys.stdin:

@@ -83,8 +83,8 @@ def _of(agent: Agent) -> Iterator[tuple[Found, Line]]:
     """Yield what the agent has done wrong, with its lines. What the probe does wrong on purpose is left out."""
     live = LiveCheck()
     # The session of a wrong `session/new` that was accepted; `probe-none` exists only in prompts that are wrong.
-    wrong = [members_of(each.fields.get("result")).get("sessionId") for each in agent.lines if each.is_wrong]
-    named = ["probe-none", *(each for each in wrong if each)]
+    opened = [(each.is_wrong, members_of(each.fields.get("result")).get("sessionId")) for each in agent.lines]
+    named = ["probe-none", *(id_ for is_wrong, id_ in opened if is_wrong and id_ and (False, id_) not in opened)]
     # Another check reports lines without a message.
     lines = [
         each

@@ -21,9 +21,7 @@ _SECONDS = 5.0
 @check(_SOURCE, "Exit when standard input ends.", over="stdio")
 async def stdin(bench: Bench) -> None:
     """The agent exits with status 0 when its input is closed."""
-    agent = await bench.fresh()
-    status = await _exits(bench, agent, "its input was closed")
-    if status:
+    if status := await bench.once(_status):
         raise Warned(f"its exit status is {status}")
 
 
@@ -43,6 +41,7 @@ async def in_turn(bench: Bench) -> None:
 )
 async def children(bench: Bench) -> None:
     """Nothing is left when the agent has exited: no MCP server, and no other process."""
+    await bench.once(_status)
     agent = await bench.fresh()
     entry = await _with_server(bench, agent)
     await _exits(bench, agent, "its input was closed")
@@ -67,6 +66,11 @@ async def killed(bench: Bench) -> None:
     _signal(agent, "SIGKILL")
     await _ended(bench, agent)
     await _nothing_left(bench, agent, entry)
+
+
+async def _status(bench: Bench) -> int | None:
+    """Return the exit status of an agent whose input was closed."""
+    return await _exits(bench, await bench.fresh(), "its input was closed")
 
 
 async def _with_server(bench: Bench, agent: Agent) -> Message:
