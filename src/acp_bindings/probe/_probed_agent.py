@@ -30,7 +30,7 @@ _FORM = "Write each message on one line, without line breaks in it and without a
 _SILENT = f"Read requests from standard input, and answer on standard output. {_FORM}"
 _START = "The agent must start and answer `initialize`; see its standard error, and run its command by hand."
 _CRASH = "The agent must not exit during a conversation; see its standard error."
-_SHOWN = 400
+SHOWN = 400
 """The maximum number of characters of a line that are shown."""
 
 
@@ -60,7 +60,7 @@ class Line:
     def shown(self, hide: Callable[[str], str]) -> str:
         """Return the sender and the line without secrets, which is shortened."""
         text = hide(self.text)  # before it is cut, because half a secret would not be recognized
-        return f"{self.sender}: {text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…'}"
+        return f"{self.sender}: {text if len(text) <= SHOWN else f'{text[:SHOWN]}…'}"
 
 
 @dataclass(eq=False)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
+from textwrap import shorten
 from typing import Any, cast
 
 import anyio
 
 from acp_bindings.probe._check import Failed, Skipped
-from acp_bindings.probe._probed_agent import Agent, Call, Line, Message
+from acp_bindings.probe._probed_agent import SHOWN, Agent, Call, Line, Message
 
 LONGEST_TURN = 10
 """The longest time of a turn, as a multiple of the timeout."""
@@ -20,6 +22,8 @@ _OF_LOGIN = re.compile(
     r"(?i)\bauth(?!or(?!i[sz]))|(log|sign)in\b|(?<!\bthe )\b(log(ged)?|sign(ed)?)[ -]in\b(?! ['\"]?([~/$%.]|[a-z]:\\))"
     r"|api[ _-]?key|credential|unauthor|subscription|\bprovider\b.*\bconfigured"
 )
+_OF_PYTHON = re.compile(r"\b(Attribute|Key|Name|Type)Error\b")
+"""A mistake of the agent, although it may be about `credentials`."""
 
 
 def needs_login(call: Call) -> bool:
@@ -31,7 +35,14 @@ def _is_of_login(error: Message | None) -> bool:
     if error is None:
         return False
     # The n of an escaped line break would belong to the next word.
-    return error.get("code") == AUTH_REQUIRED or bool(_OF_LOGIN.search(str(error).replace("\\n", " ")))
+    text = str(error).replace("\\n", " ")
+    return error.get("code") == AUTH_REQUIRED or bool(_OF_LOGIN.search(text) and not _OF_PYTHON.search(text))
+
+
+def requires_login(error: Message | None, what: str) -> Skipped:
+    """Return the outcome of a check that needs a login, with the *error* that says so."""
+    text = shorten(json.dumps(error, ensure_ascii=False), SHOWN, placeholder="…")
+    return Skipped(f"the agent requires a login for {what}; see --auth; it responded with {text}")
 
 
 @dataclass(eq=False)
@@ -215,7 +226,7 @@ class Turn:
             wrote, advice, stray = agent.stray(self.call)
             raise agent.failure(problem + wrote, [*self.lines, *stray], cure=advice or cure, hint="" if stray else hint)
         if _is_of_login(self.error):
-            raise Skipped("the agent requires a login for prompts", self.lines)
+            raise requires_login(self.error, "prompts")
         if self.call.error and self.stop_reason != "cancelled":
             raise Failed("the prompt was answered with an error", self.call.lines)
         return self
