@@ -19,14 +19,15 @@ from acp_bindings._redact import Redactor
 from acp_bindings._secrets import argument_secrets, environment_secrets
 from acp_bindings._standard_streams import version as own_version
 from acp_bindings.connection.errors import ConnectionClosed
-from acp_bindings.errors import AcpError
+from acp_bindings.decoding import decode
+from acp_bindings.errors import AcpError, DecodeError, Finding
 from acp_bindings.probe._check import Failed, Outcome, Skipped
 from acp_bindings.probe._client_side import Client
 from acp_bindings.probe._mcp_servers import Servers
 from acp_bindings.probe._probed_agent import Agent, Call, Line, Message, start_process, start_url
 from acp_bindings.probe._probed_session import Session, needs_login, requires_login
 from acp_bindings.recordings import Recorder
-from acp_bindings.setup._versions import read_version
+from acp_bindings.setup._versions import package_named, read_version
 from acp_bindings.setup.errors import BadProtocolVersion
 
 T = TypeVar("T")
@@ -312,6 +313,19 @@ class Bench:
         place = v1 if self.version == 1 else v2
         if not await self.advertises(place):
             raise Skipped(f"`{place}` is not advertised")
+
+    def validate(self, type_name: str, value: Any, lines: Sequence[Line]) -> list[Finding]:
+        """Return what a client has to correct or ignore in a *value* from *lines*.
+
+        Raises:
+            Failed: it is not valid.
+        """
+        found: list[Finding] = []
+        try:
+            decode(getattr(package_named(f"v{self.version}"), type_name), value, findings=found)
+        except DecodeError as error:
+            raise Failed(f"{type_name}: {'; '.join(map(str, error.issues))}", lines) from None
+        return found
 
     # Sessions
 

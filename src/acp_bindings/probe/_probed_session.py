@@ -168,6 +168,11 @@ class Turn:
         return cast("Message", result).get("stopReason") if isinstance(result, dict) else None
 
     @property
+    def stated_end(self) -> str:
+        """The stop reason, as a sentence."""
+        return "`stopReason` is missing" if self.stop_reason is None else f"the stop reason is {self.stop_reason!r}"
+
+    @property
     def error(self) -> Message | None:
         """The error that ended the turn: of the response or, in v2, of the update to `idle`."""
         if self.call.error or not (end := self.end):

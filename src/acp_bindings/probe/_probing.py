@@ -20,7 +20,7 @@ from acp_bindings.probe._bench import Bench, Options
 from acp_bindings.probe._check import Check, Failed, Outcome, Skipped
 from acp_bindings.probe._checks import CHECKS
 from acp_bindings.probe._probe_report import Report, Result
-from acp_bindings.probe._probed_agent import Message
+from acp_bindings.probe._probed_agent import Agent, Message
 
 TIMEOUT = 30.0
 
@@ -156,6 +156,7 @@ async def _run(bench: Bench, check: Check) -> Result:
     began = time.monotonic()
     bench.current = check.id
     outcome: Outcome | None = None
+    agent: Agent | None = None
     try:
         if check.over == "stdio" and not bench.is_process:
             raise Skipped("it is about standard streams")
@@ -167,9 +168,10 @@ async def _run(bench: Bench, check: Check) -> Result:
             raise agent.failure("the agent has ended", agent.lines[-2:])
     except Outcome as error:
         outcome = bench.outcome(error)
-    except (LookupError, TypeError, AttributeError, ValueError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError):
         # Checks read messages as the protocol has them.
-        outcome = Failed(f"a message from the agent does not have the expected form ({type(error).__name__}: {error})")
+        problem = "a message from the agent does not have the expected form; conversation.schema may say more"
+        outcome = Failed(problem, agent.lines[-2:] if agent else ())
     bench.check_done()
     seconds = time.monotonic() - began
     if outcome is None:

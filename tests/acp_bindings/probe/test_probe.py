@@ -129,6 +129,8 @@ async def test_what_needs_a_login_is_skipped(version: int) -> None:
         ("cannot open a dialog in this mode", False),
         ("a mistake of the design in use", False),
         ("the author is unknown", False),
+        ("KeyError: 'api_key'", False),
+        ("TypeError: credentials must be a str", False),
     ],
 )
 def test_an_error_is_about_a_login_if_it_says_so(message: str, is_of_login: bool) -> None:
@@ -880,7 +882,49 @@ async def test_a_result_with_another_form_than_expected_is_a_failure(tmp_path: P
 
     (result,) = report.results
     assert result.status == "fail"
-    assert "expected form" in result.message
+    assert result.message.startswith("SessionModeState: currentModeId: Field required; availableModes: ")
+
+
+@pytest.mark.anyio
+async def test_a_message_that_cannot_be_read_is_shown_without_the_exception(tmp_path: Path) -> None:
+    agent = START.replace("1}", '1, "agentCapabilities": {"sessionCapabilities": {"list": {}}}}')
+    agent += """
+    elif message.get("method") == "session/prompt":
+        send(id=message["id"], result={"stopReason": "end_turn"})
+    elif message.get("method") == "session/list":
+        send(id=message["id"], result={})
+"""
+    (result,) = (await probe(_script(tmp_path, agent), only=["sessions.list"], timeout=5)).results
+
+    assert result.status == "fail"
+    assert "Error" not in result.message
+    assert [line.partition(":")[0] for line in result.lines] == ["client", "agent"]
+
+
+@pytest.mark.anyio
+async def test_options_of_another_form_are_explained(tmp_path: Path) -> None:
+    (result,) = (await probe(_script(tmp_path, MALFORMED), timeout=5, only=["permission.question"])).results
+
+    assert result.message == "RequestPermissionRequest: options[0]: Input should be an object"
+
+
+@pytest.mark.anyio
+async def test_a_missing_stop_reason_is_named(tmp_path: Path) -> None:
+    agent = UNFINISHED.replace("stopReason", "stop_reason")
+
+    (result,) = (await probe(_script(tmp_path, agent), timeout=5, only=["prompts.turn"])).results
+
+    assert (result.status, result.message) == ("fail", "`stopReason` is missing")
+
+
+@pytest.mark.anyio
+async def test_the_error_that_seems_to_be_about_a_login_is_quoted(tmp_path: Path) -> None:
+    agent = UNFINISHED.replace('result={"stopReason": "end_turn"}', 'error={"code": -32603, "message": "No api_key"}')
+
+    (result,) = (await probe(_script(tmp_path, agent), timeout=5, only=["prompts.turn"])).results
+
+    assert result.status == "skip"
+    assert result.message.endswith('it responded with {"code": -32603, "message": "No api_key"}')
 
 
 @pytest.mark.anyio

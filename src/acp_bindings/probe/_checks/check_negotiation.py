@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from acp_bindings.decoding import decode
-from acp_bindings.errors import DecodeError, Finding
 from acp_bindings.probe._bench import Bench
 from acp_bindings.probe._check import Failed, Warned, check
 from acp_bindings.probe._probed_agent import Agent, Call, Message
-from acp_bindings.setup._versions import HIGHEST, package_named
+from acp_bindings.setup._versions import HIGHEST
 
 _VERSIONS = "protocol, Initialization: Version Negotiation"
 _KNOWN = (1, 2)
@@ -26,13 +24,7 @@ async def initialize(bench: Bench) -> None:
 async def response(bench: Bench) -> None:
     """The response to `initialize` is valid: a client need not correct or ignore any part of it."""
     agent = await bench.shared()
-    package = package_named(f"v{bench.version}")
-    found: list[Finding] = []
-    try:
-        decode(package.InitializeResponse, agent.initialized, findings=found)
-    except DecodeError as error:
-        raise Failed(str(error), agent.opening) from None
-    if found:
+    if found := bench.validate("InitializeResponse", agent.initialized, agent.opening):
         raise Failed("; ".join(map(str, found)), agent.opening)
 
 

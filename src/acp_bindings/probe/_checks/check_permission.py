@@ -22,6 +22,7 @@ async def question(bench: Bench) -> None:
     """A permission request has options whose ids differ, and kinds of the protocol."""
     kinds = (v1 if bench.version == 1 else v2).PermissionOptionKind
     for line in _questions(await bench.once(worked)):
+        bench.validate("RequestPermissionRequest", line.fields["params"], [line])
         options: Any = line.fields["params"]["options"]
         ids = [each["optionId"] for each in options]
         if not ids or len(set(ids)) < len(ids):
@@ -69,7 +70,7 @@ async def cancelled(bench: Bench) -> None:
         client.policy = "allow"
         client.release()
     if turn.stop_reason != "cancelled":
-        raise Failed(f"the stop reason is {turn.stop_reason!r}", [*_questions(turn)[:1], cancel, *turn.lines[1:]])
+        raise Failed(turn.stated_end, [*_questions(turn)[:1], cancel, *turn.lines[1:]])
     _not_run(turn, "cancelled")
 
 

@@ -34,7 +34,7 @@ async def turn(bench: Bench) -> None:
     if bench.version > 1 and first.stop_reason is None:
         raise Warned("the update to `idle` has no stop reason", first.lines)
     if not bench.is_one_of(reasons, first.stop_reason):
-        raise Failed(f"the stop reason is {first.stop_reason!r}", first.lines)
+        raise Failed(first.stated_end, first.lines)
     if first.stop_reason == "cancelled":
         raise Failed("the turn ended as cancelled, but the probe did not cancel it", first.lines)
 

@@ -222,6 +222,7 @@ async def modes(bench: Bench) -> None:
     modes: Any = session.call.result.get("modes")
     if not modes:
         raise Skipped("the session has no modes")
+    bench.validate("SessionModeState", modes, session.call.lines)
     ids = [each["id"] for each in modes["availableModes"]]
     if modes["currentModeId"] not in ids:
         raise Failed(f"the current mode {modes['currentModeId']!r} is not offered", session.call.lines)
@@ -238,7 +239,7 @@ async def modes(bench: Bench) -> None:
 async def config_options(bench: Bench) -> None:
     """A config option can be set to each value that is offered, and the response shows it."""
     session = await _another(bench)
-    option = await _select(session)
+    option = await _select(bench, session)
     for value in (*_values(option), option["currentValue"]):
         call = await _set(session, option["id" if "id" in option else "configId"], value, bench)
         _check_set(f"the value {value!r}", call)
@@ -252,7 +253,7 @@ async def config_options(bench: Bench) -> None:
 async def config_unknown(bench: Bench) -> None:
     """A config option or a value that is not offered is refused."""
     session = await _another(bench)
-    option = await _select(session)
+    option = await _select(bench, session)
     for config_id, value in (("probe-none", option["currentValue"]), (_id(option), "probe-none")):
         call = await _set(session, config_id, value, bench, is_wrong=True)
         if call.error is None:
@@ -323,8 +324,10 @@ def _id(option: Message) -> Any:
     return option.get("id", option.get("configId"))
 
 
-async def _select(session: Session) -> Message:
+async def _select(bench: Bench, session: Session) -> Message:
     options: Any = session.call.result.get("configOptions") or []
+    for each in options:
+        bench.validate("SessionConfigOption", each, session.call.lines)
     found = next((each for each in options if each.get("type") == "select" and _values(each)), None)
     if found is None:
         raise Skipped("the session has no config option with a list of values")
