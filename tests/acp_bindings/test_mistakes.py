@@ -58,6 +58,7 @@ def test_a_message_that_only_mentions_jsonrpc_has_no_hint() -> None:
         (b" " * 60_000, "; it is empty"),
         (b" " * 60_000 + b'{"sessionId": "hunter2', "; it was cut short, or is one line of several"),
         (codecs.BOM_UTF8 + b"{}", "; it begins with a byte order mark"),
+        (b"\0\0\0", "; it begins with NUL bytes"),
         ("{}".encode("utf-16-le"), "; it is UTF-16, and JSON is UTF-8"),
         ("\ufeff{}".encode("utf-16-be"), "; it is UTF-16, and JSON is UTF-8"),
         ("{'sessionId': 'hunter2'}", "; it is a Python dict; use json.dumps"),

@@ -39,6 +39,7 @@ def hint_about(text: bytes | bytearray, complaint: str) -> str:
     hints = (
         (not text or text.isspace(), "it is empty"),
         (start.startswith(b"\xef\xbb\xbf"), "it begins with a byte order mark"),
+        (start.startswith(b"\0\0"), "it begins with NUL bytes"),
         (b"\0" in start[:2] or start.startswith((b"\xff\xfe", b"\xfe\xff")), "it is UTF-16, and JSON is UTF-8"),
         (complaint.startswith("invalid unicode"), "it is not UTF-8"),
         (start.startswith(b"Content-Length:"), "it is a header as in LSP; ACP has no headers"),
