@@ -549,6 +549,18 @@ async def test_findings_are_grouped_by_rule_and_path_and_follow_only_from_the_ag
 
 
 @pytest.mark.anyio
+async def test_a_message_with_two_mistakes_is_shown_once(tmp_path: Path) -> None:
+    agent = SLOPPY.replace('"toolCallId": 1, "title": "a"', '"toolCallId": 1, "title": 1').replace(
+        '"text": 1', '"text": "a"'
+    )
+
+    (result,) = (await probe(_script(tmp_path, agent), timeout=5, only=["conversation.schema"])).results
+
+    assert result.message.count("schema.params: ") == 2
+    assert len(result.lines) == 1
+
+
+@pytest.mark.anyio
 async def test_findings_do_not_name_lines_that_the_user_cannot_find() -> None:
     only = ["prompts.cancel", "conversation.lifecycle"]
 

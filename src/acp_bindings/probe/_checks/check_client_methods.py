@@ -67,4 +67,4 @@ async def unadvertised(bench: Bench) -> None:
     agent = await bench.fresh(clientCapabilities=nothing)
     turn = await (await bench.new_session(agent)).turn(bench.text(WORK))
     if requests := [*turn.requests("fs/"), *turn.requests("terminal/")]:
-        raise Failed("it was requested", [agent.lines[0], requests[0]])
+        raise Failed(f"the agent requested `{requests[0].fields['method']}`", [agent.lines[0], requests[0]])

@@ -51,7 +51,7 @@ def _of_family(family: str) -> Check:
             at_place[rule, path] += 1
             if at_place[rule, path] <= _MOST:
                 texts.append(f"{rule}: {format_path(path)}{message}{_times(len(of))}")
-                lines.append(of[0][1])
+                lines += [of[0][1]] if of[0][1] not in lines else []
         more = [f"and {len(groups) - len(texts)} more"] if len(groups) > len(texts) else []
         raise outcome("; ".join(texts + more), lines)
 
