@@ -123,7 +123,8 @@ def checked(name: str, value: Any) -> Any:
 def _problems_in(error: ValidationError, *at: str) -> Iterator[str]:
     for each in error.errors():
         where = ".".join(map(str, (*at, *each["loc"])))
-        yield f"{where}: {each['msg']}".removeprefix(": ").replace("Value error, ", "", 1)
+        message = each["msg"].removeprefix("Value error, ").replace("a valid dictionary", "an object")
+        yield f"{where}: {message}".removeprefix(": ")
 
 
 _PLACE = re.compile(r"\$\{([^}]*)\}")
@@ -276,7 +277,7 @@ class _Reader:
         try:
             given = from_json(line)
         except ValueError as error:
-            return self._refuse(number, f"not JSON: {error}")
+            return self._refuse(number, f"not JSON: {str(error).replace('line 1 column', 'character')}")
         if not isinstance(given, dict):
             return self._refuse(number, "a step must be an object")
         values: dict[str, Any] = members_of(given)

@@ -229,6 +229,7 @@ BROKEN: list[tuple[list[Any], str]] = [
         [{"prompt": None}, {"request": {"method": "elicitation/create", "params": [1]}}],
         "2: request.params: must be an object",
     ),
+    ([{"prompt": None}, {"update": "x"}], "2: update: Input should be an object"),
     ([{"prompt": None}, {"foo": 1}], "2: a step has exactly one of error, "),
     ([{"prompt": None}, {"say": "x", "think": "y"}], "2: a step has exactly one of error, "),
     ([{"prompt": None}, [1]], "2: a step must be an object"),
@@ -273,6 +274,7 @@ def test_all_errors_are_reported_with_the_name_of_the_file(tmp_path: Path) -> No
         f"{path}:5: stop"[:12],
     ]
     assert [each.split(":")[0] for each in caught.value.problems] == ["4", "5"]
+    assert caught.value.problems[0].endswith(" at character 1")
 
 
 async def test_the_script_on_the_page_is_performed() -> None:
