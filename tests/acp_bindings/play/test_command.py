@@ -111,8 +111,8 @@ def test_a_cancelled_request_must_be_answered_as_expected(
     tmp_path: Path, expected: str, answers: bool, got: str
 ) -> None:
     path = tmp_path / "talk.ndjson"
-    request = {"method": "session/request_permission", "params": {"toolCall": {"toolCallId": "1"}, "options": []}}
-    step = {"request": request, "expect": {"outcome": {"outcome": expected}}}
+    request: Any = {"method": "session/request_permission", "params": {"toolCall": {"toolCallId": "1"}, "options": []}}
+    step: Any = {"request": request, "expect": {"outcome": {"outcome": expected}}}
     path.write_text(f'{{"prompt": null}}\n{json.dumps(step)}\n{{"say": "not reached"}}\n')
     with started(str(path)) as process:
         assert process.stdin
