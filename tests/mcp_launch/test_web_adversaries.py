@@ -375,6 +375,7 @@ async def test_the_host_of_the_url_is_suspected_if_the_server_mentions_it(
     ("kind", "path", "other"),
     [
         ("http", "mcp", "Servers that only support SSE often use /sse"),
+        ("http", "mcp/", "Servers that only support SSE often use /sse"),
         ("sse", "sse", "Streamable HTTP servers often use /mcp"),
     ],
 )
@@ -384,6 +385,20 @@ async def test_the_usual_path_is_not_suggested_if_it_is_used(
     failure = await failure_of(once(reply(404)), kind=kind, path=path, cwd=tmp_path)
 
     assert failure.message.endswith(f"/{path} returned 404 Said; is the path right? {other}")
+
+
+@pytest.mark.parametrize("status", [404, 405, 429])
+async def test_what_the_server_says_is_quoted_unless_it_repeats_the_status(
+    status: int, marked: Marked, tmp_path: Path
+) -> None:
+    more = await failure_of(once(reply(status, b'{"message": "Use /v2"}')), cwd=tmp_path)
+    same = await failure_of(once(reply(status, b'{"detail": "said"}')), cwd=tmp_path)
+    title = f"<title>{status} Said</title>".encode()
+    page = await failure_of(once(reply(status, title, content_type="text/html")), cwd=tmp_path)
+
+    assert f'returned {status} Said: "Use /v2"; ' in more.message
+    assert f"returned {status} Said; " in same.message
+    assert same.message.partition("returned")[2] == page.message.partition("returned")[2]
 
 
 def in_pieces(request: Request) -> bytes:

@@ -197,17 +197,18 @@ def judge(  # noqa: PLR0911 - a list of cases
         case _ if answer.is_mcp:
             return None
         case HTTPStatus.NOT_FOUND:
-            often = _OTHER[usual] if answer.url.endswith(usual) else f"It is often {usual}"
+            often = _OTHER[usual] if answer.url.rstrip("/").endswith(usual) else f"It is often {usual}"
             own = _NAMED if answer.named else None
-            message = f"{summary}{_said(answer) if answer.title else ''}; {own or f'is the path right? {often}'}"
+            message = f"{summary}{_said(answer)}; {own or f'is the path right? {often}'}"
             return Diagnosis("not_found", message, facts, advice=own)
         case HTTPStatus.METHOD_NOT_ALLOWED:
             own = _NAMED if answer.named else None
-            message = f"{summary}; {own or 'is this the URL of an MCP server?'}"
+            message = f"{summary}{_said(answer)}; {own or 'is this the URL of an MCP server?'}"
             return Diagnosis("method_not_allowed", message, facts, advice=own)
         case HTTPStatus.TOO_MANY_REQUESTS:
             after = answer.headers.get("retry_after")
-            return Diagnosis("rate_limited", f"{summary}; try again {_when(after) if after else 'later'}", facts)
+            when = _when(after) if after else "later"
+            return Diagnosis("rate_limited", f"{summary}{_said(answer)}; try again {when}", facts)
         case status if status >= HTTPStatus.BAD_REQUEST:
             advice = _advice(answer)
             return advised("http_error", summary, advice, facts, said=_said(answer))
@@ -275,12 +276,13 @@ def _misfit(answer: Answer) -> tuple[str, str]:
 
 
 def _said(answer: Answer) -> str:
-    """Return a quotation of the body if it is text or JSON, or the title of a page."""
+    """Return a quotation of the body if it is text or JSON, or the title of a page, unless it repeats the status."""
+    known = ("", answer.reason.casefold(), f"{answer.status} {answer.reason}".casefold())
     if answer.title:
-        return f'; the page is titled "{answer.title}"'
+        return "" if answer.title.casefold() in known else f'; the page is titled "{answer.title}"'
     if answer.media_type not in ("", "text/plain", "application/json", "application/problem+json"):
         return ""
     if not answer.media_type and answer.body.lstrip().startswith("<"):
         return ""
     text = " ".join(message_in(answer.body).split())
-    return f': "{text[:QUOTED]}"' if text else ""
+    return "" if text.casefold() in known else f': "{text[:QUOTED]}"'
