@@ -125,6 +125,9 @@ async def test_responses_that_are_not_http_or_mcp_are_explained(
     assert says in failure.message
 
 
+NOTHING_ELSE = "the response must be one JSON-RPC 2.0 message and nothing else"
+
+
 @pytest.mark.parametrize(
     ("given", "body", "says"),
     [
@@ -133,14 +136,19 @@ async def test_responses_that_are_not_http_or_mcp_are_explained(
         ("text/plain", b'event: message\ndata: {"jsonrpc"', 'must be "text/event-stream", not "text/plain"'),
         ("text/html", b"<html>", "with text/html instead of an MCP message; is the path right?"),
         ("text/plain", b'[{"jsonrpc": "2.0"}]', 'must be "application/json", not "text/plain"'),
-        ("application/json", b'[{"jsonrpc": "2.0"}]', "with application/json instead of an MCP message"),
-        ("application/json", b'[{"jsonrpc": "2.0"}' + 20_000 * b",{}" + b"]", "instead of an MCP message"),
+        ("text/plain", b"event: endpoint\ndata: /messages", 'must be "text/event-stream", not "text/plain"'),
+        ("text/html", b'<html>{"jsonrpc"', "with text/html instead of an MCP message; is the path right?"),
+        ("application/json", b'[{"jsonrpc": "2.0"}]', NOTHING_ELSE),
+        ("application/json", b'[{"jsonrpc": "2.0"}' + 20_000 * b",{}" + b"]", NOTHING_ELSE),
+        ("application/json", b'<b>Deprecated</b>: x() {"jsonrpc": "2.0"}', NOTHING_ELSE),
+        ("application/json", b'\xef\xbb\xbf{"jsonrpc": "2.0", "id": 1, "result": {}}', NOTHING_ELSE),
+        ("application/json", rb'{"body": "{\"jsonrpc\": \"2.0\"}"}', NOTHING_ELSE),
+        ("application/json", b'{"id": 1, "result": {"protocolVersion": "2025-06-18"}}', NOTHING_ELSE),
         ("application/json", b"[" * 100_000, "instead of an MCP message"),
         ("", b"", "with no content type instead of an MCP message"),
     ],
-    ids=["text", "none", "events", "page", "batch as text", "batch", "long batch", "deep", "nothing"],
 )
-async def test_a_message_with_a_wrong_content_type_is_explained(
+async def test_what_is_wrong_around_a_message_is_explained(
     *, given: str, body: bytes, says: str, marked: Marked, tmp_path: Path
 ) -> None:
     failure = await failure_of(once(reply(200, body, content_type=given)), cwd=tmp_path)

@@ -20,7 +20,7 @@ from acp_bindings._responses import (
     tls_reason,
 )
 from mcp_launch._diagnosis import Diagnosis, advised
-from mcp_launch._http_types import Url
+from mcp_launch._http_types import EVENT_STREAM, JSON, Url
 from mcp_launch._transports import LONGEST
 from mcp_launch.failures import Code, family
 
@@ -263,12 +263,21 @@ def _when(after: str) -> str:
     return f"after {after} s" if after.isdecimal() else f"after {after}"
 
 
+_OF_EVENTS = ("data:", "event:", "id:", "retry:", ":")
+_OF_MESSAGES = re.compile(r'"(jsonrpc|protocolVersion)\\?"')
+"""Members of messages, also in a string."""
+
+
 def _misfit(answer: Answer) -> tuple[str, str]:
     """Return what was sent instead of a message, and what to try."""
-    wanted = "application/json" if answer.body.lstrip().startswith(("{", "[")) else "text/event-stream"
-    if '"jsonrpc"' in answer.body and answer.media_type != wanted:
+    start = answer.body.lstrip()
+    wanted = JSON if start.startswith(("{", "[")) else EVENT_STREAM if start.startswith(_OF_EVENTS) else None
+    looks_right = '"jsonrpc"' in answer.body or start.startswith("event:")
+    if looks_right and wanted not in (None, answer.media_type):
         given = f'not "{answer.media_type}"' if answer.media_type else "which is missing"
         return "what looks like an MCP message", f'its Content-Type must be "{wanted}", {given}'
+    if answer.media_type == JSON and _OF_MESSAGES.search(answer.body):
+        return "what looks like an MCP message", "the response must be one JSON-RPC 2.0 message and nothing else"
     advice = "is the path right?"
     if is_sign_in(answer.title):
         advice = "it is a page for signing in, so the server requires credentials"
