@@ -54,11 +54,12 @@ async def failure_of(
     path: str = "mcp",
     budgets: Budgets = SHORT,
     limits: Limits | None = None,
+    headers: dict[str, str] | None = None,
 ) -> LaunchFailure:
     """Return the failure of a server with this response, which must not take long."""
     options = Options(limits=limits or Limits())
     with raw_server(answer) as raw, anyio.fail_after(8):
-        server = http(f"{raw.origin}/{path}", kind=kind)
+        server = http(f"{raw.origin}/{path}", kind=kind, headers=headers)
         async with mcp_launch.launch([server], cwd=cwd, budgets=budgets, options=options) as fleet:
             [failure] = fleet.failures
         # Trio finishes in tasks of its own what generators the libraries left.
@@ -366,7 +367,7 @@ async def test_text_and_the_plainest_message_of_a_json_error_are_quoted_and_html
 
     assert failure.code == "forbidden"
     quoted = f': "{said}"' if said else ""
-    assert failure.message.endswith(f" returned 403 Said{quoted}; is this user allowed to use it?")
+    assert failure.message.endswith(f" returned 403 Said{quoted}; does it require an Authorization header?")
 
 
 @pytest.mark.parametrize("said", ["Access is only allowed at localhost:9806", "Invalid Host: 127.0.0.1:9806"])
@@ -478,7 +479,42 @@ async def test_the_reason_phrase_of_the_server_is_quoted(
     failure = await failure_of(once(answer), kind=kind, cwd=tmp_path)
 
     told = f"403 {words}" if words else "403"
-    assert f'/mcp returned {told}: "no"; is this user allowed' in failure.message
+    assert f'/mcp returned {told}: "no"; does it require' in failure.message
+
+
+CLOUDFLARE = [
+    ("text/html", "<title>Just a moment...</title>"),
+    ("text/html", "<title>Attention Required! | Cloudflare</title>"),
+    ("text/plain", "error code: 1010"),
+]
+
+
+@pytest.mark.parametrize(("content_type", "body"), CLOUDFLARE)
+async def test_the_firewall_of_cloudflare_is_recognized(
+    content_type: str, body: str, marked: Marked, tmp_path: Path
+) -> None:
+    failure = await failure_of(once(reply(403, body.encode(), content_type=content_type)), cwd=tmp_path)
+
+    assert failure.message.endswith(
+        "a firewall in front of it blocks programs or this address; its operator must allow them at this path"
+    )
+
+
+@KINDS
+@pytest.mark.parametrize(
+    ("challenge", "advice"),
+    [
+        ('Bearer error="insufficient_scope", scope="read write"', 'does its token have the scope "read write"?'),
+        ('Bearer error="insufficient_scope"', "is this user allowed to use it?"),
+    ],
+)
+async def test_the_scope_that_a_403_demands_is_named(
+    *, kind: str, challenge: str, advice: str, marked: Marked, tmp_path: Path
+) -> None:
+    refuses = once(reply(403, WWW_Authenticate=challenge))
+    failure = await failure_of(refuses, kind=kind, headers={"Authorization": "Bearer t"}, cwd=tmp_path)
+
+    assert failure.message.endswith(f"returned 403 Said (it asks for Bearer; insufficient_scope); {advice}")
 
 
 SCHEMES = (

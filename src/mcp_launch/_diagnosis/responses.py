@@ -109,6 +109,9 @@ _OTHER = {
 }
 _NAMES_HOST = re.compile(r"\b(?:allowed at|(?:allowed|invalid) host)\b", re.IGNORECASE)
 _OTHER_HOST = "does the URL have the host that the server allows?"
+_OF_CLOUDFLARE = re.compile(r"Just a moment|\bCloudflare\b|^: \"error code: 1\d{3}\b")
+_BOTS = "a firewall in front of it blocks programs or this address; its operator must allow them at this path"
+_CREDENTIALS = "does it require an Authorization header?"
 _NAMED = "the server itself named this endpoint; does a proxy in front of it change paths?"
 
 
@@ -173,13 +176,12 @@ def judge(  # noqa: PLR0911 - a list of cases
     """
     if answer.is_mcp and answer.status < HTTPStatus.BAD_REQUEST:
         return None
-    summary = f"{answer.route} returned {answer.status} {answer.reason}".strip()
+    challenge = answer.headers.get("www_authenticate", "")
+    summary = f"{answer.route} returned {answer.status} {answer.reason}".strip() + login_required_by(challenge)
     facts = answer.facts
     match answer.status:
         case HTTPStatus.UNAUTHORIZED:
             facts["authorization_sent"] = authorized
-            challenge = answer.headers.get("www_authenticate", "")
-            summary += login_required_by(challenge)
             command = f'run "mcp-launch login {"--sse " if usual == "/sse" else ""}{answer.url}"'
             again = f"{rejected}; {command} again" if rejected else None
             said = _said(answer)
@@ -189,7 +191,14 @@ def judge(  # noqa: PLR0911 - a list of cases
             return Diagnosis("unauthorized", f"{summary}{said}; {advice}", facts, advice=known)
         case HTTPStatus.FORBIDDEN:
             said = _said(answer)
-            known = slip or (_OTHER_HOST if _NAMES_HOST.search(said) else None)
+            scope = re.search(r'\bscope="([^"]+)"', challenge)
+            known = (
+                slip
+                or (_NAMES_HOST.search(said) and _OTHER_HOST)
+                or (_OF_CLOUDFLARE.search(said) and _BOTS)
+                or (not authorized and _CREDENTIALS)
+                or (scope and f'does its token have the scope "{scope[1]}"?')
+            )
             advice = known or "is this user allowed to use it?"
             return Diagnosis("forbidden", f"{summary}{said}; {advice}", facts, advice=known)
         case HTTPStatus.NOT_FOUND | HTTPStatus.BAD_REQUEST if _lost(answer):
@@ -234,7 +243,7 @@ def _login(command: str | None, *, authorized: bool) -> str:
         return "is its Authorization header still valid?"
     if command:
         return f"it requires an OAuth login; {command}, or add a token in an Authorization header"
-    return "does it require an Authorization header?"
+    return _CREDENTIALS
 
 
 def _lost(answer: Answer) -> bool:
