@@ -94,24 +94,23 @@ def tls_reason(error: ssl.SSLError, *, plain: str = "http") -> tuple[str, str | 
         case "WRONG_VERSION_NUMBER" | "RECORD_LAYER_FAILURE":
             return reason, f"should the URL start with {plain}://?"
         case "CERTIFICATE_VERIFY_FAILED":
-            advice = _CERTIFICATE_ADVICE.get(getattr(error, "verify_code", 0), _TRUST)
-            return reason.rstrip("."), advice
+            return reason.rstrip("."), _CERTIFICATE_ADVICE.get(getattr(error, "verify_code", 0), "it must be reissued")
         case "TLSV13_ALERT_CERTIFICATE_REQUIRED" | "SSLV3_ALERT_HANDSHAKE_FAILURE" | "SSLV3_ALERT_BAD_CERTIFICATE":
             return reason, "does it require a client certificate?"
         case _:
             return reason, None
 
 
-_TRUST = "to trust its issuer, set SSL_CERT_FILE"
 _CERTIFICATE_ADVICE = {
     9: "is the clock of this machine wrong?",
     10: "it must be renewed, unless the clock of this machine is wrong",
+    **dict.fromkeys((2, 18, 19, 20, 21, 27), "to trust its issuer, set SSL_CERT_FILE"),
     62: "is the host right?",
     64: "is the host right?",
     # Faults that OpenSSL refuses only when it is strict (`VERIFY_X509_STRICT`).
     **dict.fromkeys(range(80, 95), "it must be reissued with the extensions that Python 3.13 and newer require"),
 }
-"""Advice by OpenSSL's `X509_V_ERR_…`, for which Python has no names; by default the issuer is the problem."""
+"""Advice by OpenSSL's `X509_V_ERR_…`, for which Python has no names."""
 
 
 def login_required_by(challenge: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import socket
 import ssl
 import sys
 import traceback
@@ -23,6 +24,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 import mcp_launch
 from acp_bindings import v1
 from acp_bindings._http import CERTIFICATES, is_loopback, shared_context
+from acp_bindings._responses import tls_reason
 from mcp_launch import Budgets, LaunchFailure, Options
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import web
@@ -139,6 +141,23 @@ async def test_other_faults_of_a_trusted_certificate_are_named(
         "Missing Authority Key Identifier; it must be reissued with the extensions that Python 3.13 and newer require",
         "IP address mismatch, certificate is not valid for '127.0.0.1'; is the host right?",
     ]
+
+
+@pytest.mark.parametrize("code", [23, 26, 66, 68, 79])
+def test_trust_is_not_advised_for_a_certificate_that_is_wrong_in_itself(code: int) -> None:
+    error = ssl.SSLCertVerificationError(1, "certificate verify failed")
+    error.reason, error.verify_code, error.verify_message = "CERTIFICATE_VERIFY_FAILED", code, "key too weak"
+
+    assert tls_reason(error) == ("key too weak", "it must be reissued")
+
+
+async def test_a_tls_handshake_without_an_end_is_a_timeout(marked: Marked, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"https://127.0.0.1:{silent.getsockname()[1]}/mcp"
+        async with mcp_launch.launch([http(url)], cwd=tmp_path, budgets=Budgets(connect=0.5)) as fleet:
+            [failure] = fleet.failures
+
+    assert failure.code == "timeout"
 
 
 @KINDS

@@ -52,7 +52,8 @@ def trouble(  # noqa: PLR0911 - a list of cases
     def found(code: Code, message: str, advice: str | None = None) -> Diagnosis:
         return Diagnosis(code, message, facts, stage="connect", advice=advice)
 
-    if tls := next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None):
+    tls = next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None)
+    if tls and not isinstance(tls, ssl.SSLWantReadError):
         reason, advice = tls_reason(tls)
         return found("tls", f"TLS with {where} failed: {'; '.join(filter(None, (reason, advice)))}", advice)
     if "AuthFailed" in kinds:
