@@ -61,6 +61,10 @@ class Via(NamedTuple):
         check = f"check that the proxy {self.url} runs and allows this host"
         return f"{check}, or correct or unset {self.variable}" if self.variable else check
 
+    def advice_after(self, error: Exception) -> str:
+        """Return advice after it did not connect to the server."""
+        return STATUS_ADVICE[407] if str(error).startswith("407") else self.advice
+
 
 def proxy_of(scheme: str, variables: Mapping[str, str]) -> tuple[str, str] | None:
     """Return the variable that sets the proxy for URLs of a scheme and its value, as most programs read them."""

@@ -271,7 +271,8 @@ async def test_a_refusal_of_the_proxy_is_distinguished_from_the_server(
 
     assert (tunnel.code, plain.code) == ("refused", "http_error")
     assert f"the proxy http://127.0.0.1:{proxy.port} did not connect to server.invalid:443: 407" in tunnel.message
-    assert "add it to the proxy's URL" in plain.message
+    for failure in (tunnel, plain):
+        assert failure.message.endswith("; the proxy requires a login; add it to the proxy's URL")
 
 
 @KINDS

@@ -86,7 +86,8 @@ def reason_of_error(  # noqa: PLR0911, PLR0912 - a table
         case ProtocolError():
             return "not_acp", f"sent an invalid WebSocket frame: {error}"
         case httpx.ProxyError():
-            return "proxy", f"the proxy {via} did not connect to {where}: {error}; {via.advice if via else ''}"
+            advice = via.advice_after(error) if via else ""
+            return "proxy", f"the proxy {via} did not connect to {where}: {error}; {advice}"
         case httpx.ConnectTimeout():
             advice = via.advice if via else _FIREWALL
             return "timeout", f"could not connect to {via or where} within {timeout:g} s; {advice}"

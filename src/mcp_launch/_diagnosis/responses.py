@@ -62,7 +62,9 @@ def trouble(  # noqa: PLR0911 - a list of cases
         summary = str(error) or f"a message of more than {LONGEST >> 20} MB"
         return found("not_mcp", f"{where} sent {summary}", "is the path right?")
     if "ProxyError" in kinds:
-        return found("refused", f"the proxy {via} did not connect to {where}: {error}", via and via.advice)
+        advice = via and via.advice_after(error)
+        summary = f"the proxy {via} did not connect to {where}: {error}"
+        return found("refused", f"{summary}; {advice}" if advice else summary, advice)
     if any(isinstance(cause, socket.gaierror | UnicodeError) for cause in causes):
         name = f"the host name of the proxy {via}" if via else f'the host name "{url.host}"'
         return found("dns", f"cannot resolve {name}; is it spelled correctly?", via and via.advice)

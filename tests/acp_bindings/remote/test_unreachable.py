@@ -246,6 +246,7 @@ async def test_a_proxy_that_refuses_is_explained(profile: str) -> None:
         plain = await unreachable("http://agent.invalid", profile, proxy=url)
     assert (tunnel.code, plain.code) == ("proxy", "http_error")
     assert f"the proxy {proxy.origin} did not connect to agent.invalid:443: 407" in str(tunnel)
+    assert str(tunnel).endswith("; the proxy requires a login; add it to the proxy's URL")
     assert f"through the proxy {proxy.origin}; the proxy requires a login" in str(plain)
 
 
