@@ -919,6 +919,31 @@ async def test_a_missing_sse_endpoint_is_not_blamed_on_the_url(
     )
 
 
+async def test_a_session_that_the_sse_endpoint_does_not_know_is_lost(marked: Marked, tmp_path: Path) -> None:
+    unknown = reply(404, b"Could not find session", content_type="text/plain")
+    answer = Sse(gate=lambda request: unknown if request.method == "POST" else None)
+
+    failure = await failure_of(answer, kind="sse", cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("handshake", "session_lost")
+    assert failure.message.endswith(
+        ' returned 404 Said: "Could not find session"; the server no longer has this session; '
+        "did it restart, or are several instances behind its address?"
+    )
+
+
+async def test_a_good_response_does_not_hide_the_loss_of_the_session(marked: Marked, tmp_path: Path) -> None:
+    def spread(request: Request) -> list[bytes]:
+        return [reply(404) if request.asks == "notifications/initialized" else works(request)]
+
+    with raw_server(spread) as raw, anyio.fail_after(8):
+        async with mcp_launch.launch([http(f"{raw.origin}/mcp")], cwd=tmp_path, budgets=SHORT) as fleet:
+            while (failure := fleet["web"].failure) is None:
+                await anyio.sleep(0.01)
+
+    assert failure.code == "session_lost"
+
+
 async def test_outcomes_of_messages_are_not_mixed_up(marked: Marked) -> None:
     refused = threading.Event()
 

@@ -114,6 +114,7 @@ _NAMES_HOST = re.compile(r"\b(?:allowed at|(?:allowed|invalid) host)\b", re.IGNO
 _OTHER_HOST = "does the URL have the host that the server allows?"
 _OF_CLOUDFLARE = re.compile(r"Just a moment|\bCloudflare\b|^: \"error code: 1\d{3}\b")
 _BOTS = "a firewall in front of it blocks programs or this address; its operator must allow them at this path"
+LOST = "the server no longer has this session; did it restart, or are several instances behind its address?"
 _CREDENTIALS = "does it require an Authorization header?"
 _NAMED = "the server itself named this endpoint; does a proxy in front of it change paths?"
 
@@ -205,7 +206,7 @@ def judge(  # noqa: PLR0911 - a list of cases
             advice = known or "is this user allowed to use it?"
             return Diagnosis("forbidden", f"{summary}{said}; {advice}", facts, advice=known)
         case HTTPStatus.NOT_FOUND | HTTPStatus.BAD_REQUEST if _lost(answer):
-            return Diagnosis("session_lost", f"{summary}: the server no longer has this session; open a new one", facts)
+            return Diagnosis("session_lost", f"{summary}{_said(answer)}; {LOST}", facts)
         case _ if answer.is_mcp:
             return None
         case HTTPStatus.NOT_FOUND:
@@ -252,11 +253,12 @@ def _login(command: str | None, *, authorized: bool) -> str:
 def _lost(answer: Answer) -> bool:
     """Return True if the server has lost the session, by its status or by the word "session" in the response.
 
-    A 404 with an MCP error may also be about the request itself, such as an unknown method of the newer era.
+    A 404 with an MCP error may also be about the request itself, such as an unknown method of the newer era, and one
+    for the first message of the SSE transport about the path.
     """
-    if not answer.had_session:
+    if not (answer.had_session or answer.named):
         return False
-    by_status = answer.status == HTTPStatus.NOT_FOUND and not answer.is_mcp
+    by_status = answer.status == HTTPStatus.NOT_FOUND and answer.had_session and not answer.is_mcp
     return by_status or bool(re.search(r"\bsession\b", answer.body, re.IGNORECASE))
 
 

@@ -17,6 +17,7 @@ from typing_extensions import override
 from acp_bindings._events import EventBuffer, event_of
 from acp_bindings._http import is_loopback
 from acp_bindings.setup._servers import is_owned
+from mcp_launch._diagnosis.responses import LOST
 from mcp_launch._receipts.servers import HASTE, Relayed
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports.web import origin
@@ -125,9 +126,8 @@ class _Site:
             response = await client.send(request, stream=True)
             if self._is_lost(scope, response.status_code):
                 # Before the agent gets the status, because it may then close the connection, which ends this task.
-                why = "the server no longer has this session; open a new one"
                 self._server.fail(
-                    LaunchFailure(why, server=self._spec.name, stage=self.observer.stage, code="session_lost")
+                    LaunchFailure(LOST, server=self._spec.name, stage=self.observer.stage, code="session_lost")
                 )
             try:
                 await send(

@@ -438,6 +438,9 @@ class HttpTransport:
         """Return why requests failed; None if each got a response of MCP."""
         memory, proven = self._client.memory, self._client.proven
         stage: Stage | None = None if proven else "connect"
+        if self._client.lost:
+            # Before the memory, which may have a later response of another instance.
+            return self._client.lost
         if (found := await memory.diagnosis(waited=waited, stage=stage)) is not None:
             if found.code in DOUBTFUL and not proven and await self._speaks_sse():
                 message = f"this URL speaks the deprecated SSE transport: {self._network.phrases.sse}"

@@ -486,14 +486,14 @@ def _web(group: Literal["Streamable HTTP", "SSE"]) -> list[Case]:
             facts={"status": 401, "www_authenticate": asks},
         ),
         case(
-            "404 only for the list of tools", "forgets", "list: session_lost", "open a new one", facts={"status": 404}
+            "404 only for the list of tools", "forgets", "list: session_lost", "did it restart", facts={"status": 404}
         ),
         case("401 only for a call, which says so", "tool401", then=_call_fails("401 Unauthorized")),
         case(
             "404 only for a call",
             "tool404",
             "call: session_lost",
-            "open a new one",
+            "did it restart",
             facts={"status": 404},
             then=_call_fails("no longer has this session", and_ends=True),
         ),
