@@ -52,7 +52,8 @@ class EventBuffer:
         """
         self._limit = limit
         self._too_long = too_long or f"it is longer than {limit:,} bytes"
-        self._rest = bytearray()
+        self.rest = bytearray()
+        """The start of the next block."""
         self._searched = 0
         self._is_plain = True
         """True if there was no carriage return, as in most streams. Then `find` does the same, ten times as fast."""
@@ -64,21 +65,21 @@ class EventBuffer:
         Raises:
             EventTooLong: the next block exceeds the limit.
         """
-        self._rest += chunk
+        self.rest += chunk
         self._is_plain = self._is_plain and b"\r" not in chunk
         while 0 <= (end := self._end_of_block()) <= self._limit:
             yield self._take(end)
-        self._searched = max(0, len(self._rest) - 3)
-        if len(self._rest) > self._limit:
-            raise EventTooLong(self._too_long, _start_of_data(self._rest))
+        self._searched = max(0, len(self.rest) - 3)
+        if len(self.rest) > self._limit:
+            raise EventTooLong(self._too_long, _start_of_data(self.rest))
 
     def _take(self, end: int) -> bytearray:
         if end < _LONG:
-            block = self._rest[:end]
-            del self._rest[:end]
+            block = self.rest[:end]
+            del self.rest[:end]
         else:
             # Not copied, so that a long block is in memory only once.
-            block, self._rest = self._rest, self._rest[end:]
+            block, self.rest = self.rest, self.rest[end:]
             del block[end:]
         self._searched = 0
         if self._first and block.startswith(_BOM):
@@ -91,9 +92,9 @@ class EventBuffer:
     def _end_of_block(self) -> int:
         """Return the number of bytes up to the end of the next block; -1 if there is none."""
         if self._is_plain:
-            start = self._rest.find(b"\n\n", self._searched)
+            start = self.rest.find(b"\n\n", self._searched)
             return start if start < 0 else start + 2
-        found = _END.search(self._rest, self._searched)
+        found = _END.search(self.rest, self._searched)
         return found.end() if found else -1
 
 

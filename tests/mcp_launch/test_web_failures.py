@@ -21,7 +21,7 @@ from mcp_launch._transports.http import WebClient
 from mcp_launch._transports.network import network
 from mcp_launch._transports.sse_client import EventClient
 from tests.mcp_launch import support
-from tests.mcp_launch.servers.raw import Request, head, raw_server, works
+from tests.mcp_launch.servers.raw import Request, head, raw_server, reply, works
 from tests.mcp_launch.servers.web import Web, misbehaving_web
 from tests.mcp_launch.support import SECRET, Marked, ask, http, later_failure
 
@@ -127,6 +127,33 @@ async def test_a_stream_that_ends_during_a_call_is_a_disconnection(
                 await session.call_tool("any", {})
 
     assert (raised.value.error.data["code"], raised.value.error.data["method"]) == ("disconnected", "POST")
+
+
+MESSAGE = '{"jsonrpc": "2.0", "id": 2, "result": {}}'
+FORM = 'a response must be an event of the type "message", ended by an empty line'
+
+
+@pytest.mark.parametrize(
+    ("sent", "says"),
+    [
+        (f"event: error\ndata: no licence for {SECRET}\n\n", '"event: error data: no licence for [redacted]"; its log'),
+        (f"event: response\ndata: {MESSAGE}\n\n", f'"event: response data: {MESSAGE}"; {FORM}'),
+        (f"data: {MESSAGE}\n", f'"data: {MESSAGE}"; {FORM}'),
+        (MESSAGE, f'"{MESSAGE}"; {FORM}'),
+        (": nothing\n\nretry: 1\ndata:\n\n", "its event stream ended without a response; its log"),
+    ],
+)
+async def test_what_an_event_stream_sent_instead_of_a_response_is_quoted(
+    sent: str, says: str, marked: Marked, tmp_path: Path
+) -> None:
+    def answer(request: Request) -> list[bytes]:
+        return [head(content_type="text/event-stream") + sent.encode() if request.method == "POST" else reply(405)]
+
+    with raw_server(answer) as raw:
+        failure = await failure_of(http(f"{raw.origin}/mcp", headers={"X-Key": SECRET}), cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("handshake", "not_mcp")
+    assert says in failure.message
 
 
 async def test_a_transport_that_breaks_down_is_the_failure_of_its_server(

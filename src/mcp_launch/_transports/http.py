@@ -21,6 +21,7 @@ from typing_extensions import override
 
 from acp_bindings._http import cookie_jar
 from acp_bindings._json import parsed_members
+from acp_bindings._responses import QUOTED
 from mcp_launch._diagnosis import Diagnosis, advised
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong
 from mcp_launch._http_types import EVENT_STREAM, JSON, media_type
@@ -396,6 +397,8 @@ _WORDS = 16
 _OF_THE_SDK = (CONNECTION_CLOSED, "SSE stream ended")
 """The code and start of the SDK's error for a response of the right type without a message."""
 
+_FORM = 'a response must be an event of the type "message", ended by an empty line'
+
 
 class HttpTransport:
     """The Streamable HTTP transport to one server."""
@@ -456,7 +459,11 @@ class HttpTransport:
     def _cut_off(self) -> Diagnosis:
         code: Code = "disconnected" if self._client.proven else "not_mcp"
         facts = answer.facts if (answer := self._client.memory.answer) else {}
-        return advised(code, "its event stream ended without a response", "its log may say why", facts)
+        # Redacted before it is cut, because part of a secret would not be recognized.
+        sent = self._client.hide(self._client.reading.unused.decode(errors="replace"))
+        said = f': "{shown}"' if (shown := " ".join(sent[:QUOTED].split())) else ""
+        advice = _FORM if '"jsonrpc"' in sent else "its log may say why"
+        return advised(code, "its event stream ended without a response", advice, facts, said=said)
 
     async def _speaks_sse(self) -> bool:
         # Imported late because it imports httpx, which takes a tenth of a second and few sessions need.
