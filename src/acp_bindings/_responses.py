@@ -9,9 +9,8 @@ import re
 import ssl
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
-from urllib.request import getproxies, parse_http_list, proxy_bypass
+from urllib.request import getproxies, parse_http_list
 
-from acp_bindings._http import is_loopback
 from acp_bindings._redact import shown_proxy, shown_url
 
 QUOTED = 160
@@ -72,15 +71,12 @@ def proxy_of(scheme: str, variables: Mapping[str, str]) -> tuple[str, str] | Non
     return next(((name, variables[name]) for name in names if variables.get(name)), None)
 
 
-def proxy_for(scheme: str, host: str, *, proxy: str | None, trust_env: bool) -> Via | None:
-    """Return the proxy for a URL, if there is one: *proxy*, or that of the environment, which loopback does not use."""
+def proxy_for(scheme: str, *, proxy: str | None) -> Via | None:
+    """Return the proxy for URLs of a scheme, if there is one: *proxy*, or that of the environment."""
     if proxy is not None:
         return Via(shown_url(proxy), None)
-    if not trust_env or is_loopback(host):
-        return None
     proxies = getproxies()
-    found = proxies.get(scheme) or proxies.get("all")
-    if not found or proxy_bypass(host):
+    if not (found := proxies.get(scheme) or proxies.get("all")):
         return None
     variable, value = proxy_of(scheme, os.environ) or (None, None)
     return Via(shown_proxy(found), variable if value == found else None)

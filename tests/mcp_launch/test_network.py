@@ -261,6 +261,22 @@ async def test_proxies_of_the_environment_do_not_count_where_it_is_not_trusted(
 
 
 @KINDS
+@pytest.mark.parametrize(
+    "exempt", ["*.corp.invalid", ".corp.invalid", "corp.invalid", "server.corp.invalid:80", "orp.invalid"]
+)
+async def test_a_proxy_is_only_mentioned_if_the_request_went_through_it(
+    *, kind: str, exempt: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with raw_server(lambda _: [reply(403)]) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", proxy.origin)
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.setenv(name, exempt)
+        failure = await failure_of(http("http://server.corp.invalid/mcp", kind=kind), Options(), cwd=tmp_path)
+
+    assert ("proxy" in failure.message) == ("proxy" in failure.facts) == bool(proxy.seen)
+
+
+@KINDS
 async def test_a_refusal_of_the_proxy_is_distinguished_from_the_server(
     kind: str, marked: Marked, tmp_path: Path
 ) -> None:

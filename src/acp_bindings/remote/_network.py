@@ -93,7 +93,6 @@ class Network:
                 pass
         self._has_login = auth is not None or any(name.lower() == "authorization" for name in headers or ())
         shown = str(proxy.url if isinstance(proxy, httpx.Proxy) else proxy) if proxy else None
-        self._via = proxy_for(self.url.scheme, self.url.host, proxy=shown, trust_env=trust_env)
         self._new_client = partial(
             httpx.AsyncClient,
             # Compressed responses could be a thousand times as large as what was sent.
@@ -117,6 +116,10 @@ class Network:
                 raise ImportError("acp_bindings.remote needs h2: pip install 'acp-bindings[remote]'") from error
             reason = "a SOCKS proxy requires another package: pip install 'httpx[socks]', or unset ALL_PROXY"
             raise self.lost(reason, code="proxy") from error
+        # The library decides, because each reads NO_PROXY in its own way.
+        transport = self.client._transport_for_url(self.url)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+        is_direct = transport is self.client._transport  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+        self._via = None if is_direct else proxy_for(self.url.scheme, proxy=shown)
 
     async def _learn(self, request: httpx.Request) -> None:
         """Redact the token that a login has added."""

@@ -122,8 +122,8 @@ class _Client(WebClient):
         except TimeoutError:
             raise LoginFailed(f"{where} did not respond within {_PATIENCE:g} s") from None
         except (httpx2.RequestError, TooLong, *UNMAPPED) as error:
-            found = trouble(error, request.url, connect=_PATIENCE, via=self._network.via(request.url))
-            found = await unless_tls(found, request.url, self._network)
+            via = self.via(request.url)
+            found = await unless_tls(trouble(error, request.url, connect=_PATIENCE, via=via), request.url, via=via)
             raise LoginFailed(f"{request.method} {where}: {found.message}") from None
 
 

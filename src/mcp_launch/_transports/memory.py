@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 import anyio
 
 from acp_bindings._redact import Redactor, shown_url
-from acp_bindings._responses import address, title_of
+from acp_bindings._responses import Via, address, title_of
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.responses import Answer, judge, trouble
 from mcp_launch._http_types import Request, Response, Url, media_type
@@ -29,12 +29,22 @@ _PATIENCE = 2.0
 class Memory:
     """The outcome of the last request to one server, redacted."""
 
-    def __init__(self, rule: HeaderRule, network: Network, *, usual: str, hide: Redactor, connect: float) -> None:
+    def __init__(
+        self,
+        rule: HeaderRule,
+        network: Network,
+        *,
+        via: Callable[[Url], Via | None],
+        usual: str,
+        hide: Redactor,
+        connect: float,
+    ) -> None:
         self._tell: Callable[[], Answer] | None = None
         self.found: Diagnosis | None = None
         """The diagnosis of the last response, or of its absence."""
         self._rule = rule
         self._network = network
+        self._via = via
         self._usual = usual
         self._hide = hide
         self._connect = connect
@@ -81,7 +91,7 @@ class Memory:
                 had_session=in_session or "mcp-session-id" in sent,
                 named=named,
                 # Over TLS the proxy is only a tunnel.
-                via=self._network.via(url) if url.scheme == "http" else None,
+                via=self._via(url) if url.scheme == "http" else None,
             )
 
         self._tell = answer
@@ -102,7 +112,7 @@ class Memory:
 
     def failed(self, url: Url, error: Exception) -> None:
         """Remember why there was no response, by an error of httpx or httpx2."""
-        found = trouble(error, url, connect=self._connect, via=self._network.via(url))
+        found = trouble(error, url, connect=self._connect, via=self._via(url))
         self.found = replace(found, message=self._hide(found.message), advice=found.advice and self._hide(found.advice))
 
     async def diagnosis(self, *, waited: float | None, stage: Stage | None) -> Diagnosis | None:
@@ -122,14 +132,14 @@ class Memory:
             self._offers_login = mentions or await has_oauth_metadata(str(self._rule.url), self._network)
             found = self._judged(answer) or found
         if self._tell is None and stage == "connect":
-            found = await unless_tls(found, self._rule.url, self._network)
+            found = await unless_tls(found, self._rule.url, via=self._via(self._rule.url))
         return replace(found, stage=stage)
 
 
-async def unless_tls(found: Diagnosis, url: Url, network: Network) -> Diagnosis:
+async def unless_tls(found: Diagnosis, url: Url, *, via: Via | None) -> Diagnosis:
     """Return why there was no response, or another reason if the port of an http:// URL speaks TLS."""
     port = url.port or 80
-    hung_up = found.code in ("disconnected", "not_mcp") and url.scheme == "http" and network.via(url) is None
+    hung_up = found.code in ("disconnected", "not_mcp") and url.scheme == "http" and via is None
     if not hung_up or not await _speaks_tls(url.host, port):
         return found
     advice = "use https://"

@@ -140,9 +140,8 @@ class Network:
         return self.proxy is None and is_loopback(url.host)
 
     def via(self, url: Url) -> Via | None:
-        """Return the proxy for this URL, if there is one."""
-        proxy = str(self.proxy.url) if self.proxy else None
-        return proxy_for(url.scheme, url.host, proxy=proxy, trust_env=self.trust_env)
+        """Return the proxy for this URL, if the client does not connect to it directly."""
+        return proxy_for(url.scheme, proxy=str(self.proxy.url) if self.proxy else None)
 
 
 def network(spec: HttpServer, options: Options) -> Network:
