@@ -183,6 +183,7 @@ REFUSALS: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("denied", {"denies": True}, "the login was refused: access_denied: The resource owner or authorization server"),
     ("another state", {"callback": {"state": "x"}}, "the redirect has the state of another login"),
+    ("no state", {"callback": {"state": ""}}, "the redirect has no state, which OAuth requires"),
     ("another issuer", {"callback": {"iss": "http://127.0.0.1:9"}}, "iss mismatch: http://127.0.0.1:9 != {issuer}"),
     (
         "wrong audience",
@@ -236,8 +237,36 @@ async def test_a_server_without_oauth_says_where_metadata_were_looked_for(marked
     with raw_server(lambda request: [works(request) if request.method == "POST" else reply(404)]) as raw:
         message = await refusal(Login(url=f"{raw.origin}/mcp", authorization=raw))
 
-    assert message.startswith("no authorization server was found, so the server does not offer OAuth: GET ")
+    assert message.startswith("no authorization server was found, so a login is not possible: GET ")
     assert f"{raw.origin}/.well-known/oauth-protected-resource/mcp returned 404" in message
+
+
+async def test_metadata_that_are_not_json_are_reported_once(marked: Marked) -> None:
+    def page(request: Request) -> list[bytes]:
+        place = f"http://{request.headers['host']}/.well-known/oauth-protected-resource/mcp"
+        challenge = f'Bearer resource_metadata="{place}"'
+        return [reply(401, WWW_Authenticate=challenge) if request.method == "POST" else reply(200, b"<html>")]
+
+    with raw_server(page) as raw:
+        message = await refusal(Login(url=f"{raw.origin}/mcp", authorization=raw))
+
+    told = f"{raw.origin}/.well-known/oauth-protected-resource/mcp is not valid metadata (Invalid JSON: "
+    assert message.count(told) == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "says"),
+    [
+        ("http://internal.invalid/metadata", 'cannot resolve the host name "internal.invalid"'),
+        ("/metadata", "the URL must start with http:// or https://"),
+    ],
+)
+async def test_metadata_at_a_wrong_place_are_blamed_on_the_server(place: str, says: str, marked: Marked) -> None:
+    with raw_server(lambda _: [reply(401, WWW_Authenticate=f'Bearer resource_metadata="{place}"')]) as raw:
+        message = await refusal(Login(url=f"{raw.origin}/mcp", authorization=raw))
+
+    assert says in message
+    assert message.endswith("(WWW-Authenticate); does it know its public address behind a proxy?")
 
 
 async def test_a_login_that_the_user_does_not_finish_ends(marked: Marked, monkeypatch: pytest.MonkeyPatch) -> None:

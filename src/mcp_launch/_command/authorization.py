@@ -184,7 +184,7 @@ class _Flow(httpx2.Auth):
     async def run(self) -> Login:
         """Log in and store the tokens."""
         refused = await first_response(self._client, self._spec)
-        request = httpx2.Request("POST", self._server)
+        outgoing = request = httpx2.Request("POST", self._server)
         response = httpx2.Response(HTTPStatus.UNAUTHORIZED, headers=self._challenge(refused), request=request)
         flow = WatchedAuth(self, hide=self._spec.redactor).async_auth_flow(request)
         async with aclosing(flow):
@@ -193,6 +193,10 @@ class _Flow(httpx2.Auth):
                 await anext(flow)
                 while (outgoing := await flow.asend(response)) is not request:
                     response = await self._client.fetch(outgoing)
+            except LoginFailed as error:
+                if str(outgoing.url) != extract_resource_metadata_from_www_auth(refused):
+                    raise
+                raise LoginFailed(f"{error}; {_NAMED}") from None
             except AuthFailed as error:
                 raise LoginFailed(str(error.__cause__ or error)) from None
         return await self._stored()
@@ -242,7 +246,8 @@ class _Flow(httpx2.Auth):
             return AuthorizationCodeResult(code=given, state=state, iss=self._issuer)
         found = dict(parse_qsl(given))
         if found.get("state") != state:
-            raise LoginFailed("the redirect has the state of another login; try again")
+            wrong = "the state of another login; try again" if "state" in found else "no state, which OAuth requires"
+            raise LoginFailed(f"the redirect has {wrong}")
         if "error" in found:
             reason = ": ".join(found[each] for each in ("error", "error_description") if each in found)
             raise LoginFailed(f"the login was refused: {reason}")
@@ -282,8 +287,8 @@ class _Flow(httpx2.Auth):
 
     def _need_authorization_server(self) -> None:
         if self._provider.context.oauth_metadata is None:
-            tried = "; ".join(self._tried)
-            raise LoginFailed(f"no authorization server was found, so the server does not offer OAuth: {tried}")
+            tried = "; ".join(dict.fromkeys(self._tried))
+            raise LoginFailed(f"no authorization server was found, so a login is not possible: {tried}")
 
     def _check(self, response: httpx2.Response) -> None:
         request = response.request
@@ -308,8 +313,8 @@ class _Flow(httpx2.Auth):
             found = kind.model_validate_json(response.content)
         except ValidationError as error:
             wrong = error.errors(include_input=False, include_context=False, include_url=False)[0]
-            where = ".".join(map(str, wrong["loc"]))
-            self._tried.append(f"{place} is not valid metadata ({where}: {wrong['msg']})")
+            told = ": ".join(filter(None, (".".join(map(str, wrong["loc"])), wrong["msg"])))
+            self._tried.append(f"{place} is not valid metadata ({told})")
             return
         if isinstance(found, OAuthMetadata):
             self._check_authorization_server(found, place)
@@ -387,6 +392,7 @@ class _Flow(httpx2.Auth):
 
 
 _OF_AUTHORIZATION_SERVER = re.compile(r"/\.well-known/(?:oauth-authorization-server|openid-configuration)")
+_NAMED = "the server itself named this URL (WWW-Authenticate); does it know its public address behind a proxy?"
 _REGISTER = "register a client there and pass --client-id"
 
 
