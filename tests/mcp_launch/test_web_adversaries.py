@@ -167,8 +167,14 @@ async def test_what_is_wrong_around_a_message_is_explained(
         (reply(200, bomb(4 << 20), Content_Encoding="gzip"), "not_mcp", "more than 1 MB"),
         (reply(200, b" " * (2 << 20)), "not_mcp", "more than 1 MB"),
         (reply(200, b"[]"), "not_mcp", "instead of an MCP message"),
+        (
+            reply(200, b'{"jsonrpc": "2.0", "id": null, "result": {}}'),
+            "invalid_response",
+            'its "id" is missing or null',
+        ),
+        (reply(200, b'{"jsonrpc": "2.0", "result": {}}'), "invalid_response", 'its "id" is missing or null'),
     ],
-    ids=["cut", "bad chunk", "bad gzip", "bomb", "long", "batch"],
+    ids=["cut", "bad chunk", "bad gzip", "bomb", "long", "batch", "null id", "no id"],
 )
 async def test_an_unreadable_message_is_explained(
     *, answer: bytes, code: str, says: str, marked: Marked, tmp_path: Path
@@ -554,6 +560,13 @@ async def test_a_header_that_the_body_of_a_401_names_is_suspected(marked: Marked
 
     assert failure.message.endswith(' 401 Said: "Missing X-API-Key header"; is its X-API-Key header sent, and valid?')
     assert failure.advice == "Is its X-API-Key header sent, and valid?"
+
+
+async def test_a_header_that_the_challenge_of_a_401_names_is_suspected(marked: Marked, tmp_path: Path) -> None:
+    challenge = 'AzureApiManagementKey realm="https://a.azure-api.net", name="Ocp-Apim-Subscription-Key", type="header"'
+    failure = await failure_of(once(reply(401, WWW_Authenticate=challenge)), cwd=tmp_path)
+
+    assert failure.advice == "Is its Ocp-Apim-Subscription-Key header sent, and valid?"
 
 
 async def test_a_header_for_keys_is_not_suspected_where_authorization_is_possible_too(

@@ -189,7 +189,7 @@ def judge(  # noqa: PLR0911 - a list of cases
             command = f'run "mcp-launch login {"--sse " if usual == "/sse" else ""}{answer.url}"'
             again = f"{rejected}; {command} again" if rejected else None
             said = _said(answer)
-            own = None if offers_login else _own_header(said)
+            own = None if offers_login else _own_header(f"{said} {challenge}")
             advice = again or slip or own or _login(command if offers_login else None, authorized=authorized)
             known = advice if again or slip or own or authorized or offers_login else None
             return Diagnosis("unauthorized", f"{summary}{said}; {advice}", facts, advice=known)
@@ -237,8 +237,8 @@ def judge(  # noqa: PLR0911 - a list of cases
 
 
 def _own_header(said: str) -> str | None:
-    """Return what to try if a quotation of the body names a header for keys, but not `Authorization`."""
-    found = re.search(r"\bX-(?:\w+-)*(?:Key|Token|Secret|Auth\w*)\b", said, re.IGNORECASE)
+    """Return what to try if the response names a header for keys, but not `Authorization`."""
+    found = re.search(r"\b(?:X|Ocp)-(?:\w+-)*(?:Key|Token|Secret|Auth\w*)\b", said, re.IGNORECASE)
     return f"is its {found[0]} header sent, and valid?" if found and "authorization" not in said.lower() else None
 
 

@@ -286,6 +286,8 @@ def _misshapen(given: _Json) -> Invalid:
 
 def _wrong(answer: _Json) -> str:  # noqa: PLR0911 - a list of cases
     match answer:
+        case {"jsonrpc": "2.0", "result": {}} if answer.get("id") is None:
+            return 'its "id" is missing or null'
         case {"jsonrpc": "2.0", "error": {"code": int(), "message": str()}} | {"jsonrpc": "2.0", "result": {}}:
             return "it cannot be read"
         case {"jsonrpc": "2.0", "error": {"code": int()}}:
