@@ -241,6 +241,17 @@ async def test_a_server_without_oauth_says_where_metadata_were_looked_for(marked
     assert f"{raw.origin}/.well-known/oauth-protected-resource/mcp returned 404" in message
 
 
+async def test_an_invalid_token_response_is_explained_without_the_text_of_pydantic(
+    marked: Marked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def issue(*_: object) -> bytes:
+        return reply(200, json.dumps({"access_token": TOKEN, "token_type": "Bearer", "scope": ["read"]}).encode())
+
+    monkeypatch.setattr(oauth._Server, "create_token_response", issue)
+    with oauth_servers() as login:
+        assert await refusal(login) == "Invalid token response: scope: Input should be a valid string"
+
+
 async def test_metadata_that_are_not_json_are_reported_once(marked: Marked) -> None:
     def page(request: Request) -> list[bytes]:
         place = f"http://{request.headers['host']}/.well-known/oauth-protected-resource/mcp"

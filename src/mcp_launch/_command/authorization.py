@@ -198,7 +198,11 @@ class _Flow(httpx2.Auth):
                     raise
                 raise LoginFailed(f"{error}; {_NAMED}") from None
             except AuthFailed as error:
-                raise LoginFailed(str(error.__cause__ or error)) from None
+                cause = error.__cause__ or error
+                if isinstance(wrong := cause.__context__, ValidationError):
+                    # The text of the cause has all that pydantic says.
+                    raise LoginFailed(f"{str(cause).partition(':')[0]}: {_fault(wrong)}") from None
+                raise LoginFailed(str(cause)) from None
         return await self._stored()
 
     async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
@@ -312,9 +316,7 @@ class _Flow(httpx2.Auth):
         try:
             found = kind.model_validate_json(response.content)
         except ValidationError as error:
-            wrong = error.errors(include_input=False, include_context=False, include_url=False)[0]
-            told = ": ".join(filter(None, (".".join(map(str, wrong["loc"])), wrong["msg"])))
-            self._tried.append(f"{place} is not valid metadata ({told})")
+            self._tried.append(f"{place} is not valid metadata ({_fault(error)})")
             return
         if isinstance(found, OAuthMetadata):
             self._check_authorization_server(found, place)
@@ -394,6 +396,12 @@ class _Flow(httpx2.Auth):
 _OF_AUTHORIZATION_SERVER = re.compile(r"/\.well-known/(?:oauth-authorization-server|openid-configuration)")
 _NAMED = "the server itself named this URL (WWW-Authenticate); does it know its public address behind a proxy?"
 _REGISTER = "register a client there and pass --client-id"
+
+
+def _fault(error: ValidationError) -> str:
+    """Return the first thing that is wrong, and where."""
+    wrong = error.errors(include_input=False, include_context=False, include_url=False)[0]
+    return ": ".join(filter(None, (".".join(map(str, wrong["loc"])), wrong["msg"])))
 
 
 def _origin(url: str) -> str:
