@@ -277,6 +277,8 @@ def _when(after: str) -> str:
     return f"after {after} s" if after.isdecimal() else f"after {after}"
 
 
+_BYTES = "\ufffd\ufffd"
+"""What is left of data that are not text."""
 _OF_EVENTS = ("data:", "event:", "id:", "retry:", ":")
 _OF_MESSAGES = re.compile(r'"(jsonrpc|protocolVersion)\\?"')
 """Members of messages, also in a string."""
@@ -292,6 +294,8 @@ def _misfit(answer: Answer) -> tuple[str, str]:
         return "what looks like an MCP message", f'its Content-Type must be "{wanted}", {given}'
     if answer.media_type == JSON and _OF_MESSAGES.search(answer.body):
         return "what looks like an MCP message", "the response must be one JSON-RPC 2.0 message and nothing else"
+    if _BYTES in answer.body:
+        return "bytes that are not text", _COMPRESSION
     advice = "is the path right?"
     if is_sign_in(answer.title):
         advice = "it is a page for signing in, so the server requires credentials"
@@ -308,4 +312,4 @@ def _said(answer: Answer) -> str:
     if not answer.media_type and answer.body.lstrip().startswith("<"):
         return ""
     text = " ".join(message_in(answer.body).split())
-    return "" if text.casefold() in known else f': "{text[:QUOTED]}"'
+    return "" if text.casefold() in known or _BYTES in text else f': "{text[:QUOTED]}"'
