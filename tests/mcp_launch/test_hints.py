@@ -29,6 +29,8 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
 @pytest.mark.parametrize(
     ("said", "hint"),
     [
+        ("ReferenceError: ReadableStream is not defined", "a newer Node.js"),
+        ("Error [ERR_UNKNOWN_BUILTIN_MODULE]: No such built-in module: node:sqlite", "a newer Node.js"),
         ("npm ERR! 404  'weather-mcp@*' is not in this registry.", "the npm package weather-mcp was not found;"),
         ("npm error code SELF_SIGNED_CERT_IN_CHAIN\nnpm error errno SELF_SIGNED_CERT_IN_CHAIN", "NODE_EXTRA_CA_CERTS"),
         ("error: Failed to spawn: server.py\n  cause: No such file or directory", "cannot find the program server.py;"),

@@ -76,7 +76,15 @@ OLDER_SDK = "it was written for version 1 of the MCP SDK, but got version 2"
 _SDK = r"[/\\]site-packages[/\\]mcp[/\\]"
 
 HINTS = (
-    # The first row that matches is used, so specific rows come first. npm:
+    # The first row that matches is used, so specific rows come first. Old versions of Node.js and Python:
+    Hint(
+        r"npm v\S+ (?:is known not to run on|does not support) Node\.js v|No such built-in module: node:"
+        r"|^ReferenceError: (?:(?:Readable|Transform)Stream|Blob|File|FormData|Headers|crypto|fetch) is not defined",
+        "it requires a newer Node.js; which node comes first on the PATH that the server gets?",
+        "ERROR: npm v10.9.9 is known not to run on Node.js v14.21.3.  This version of npm supports the following\n"
+        "SyntaxError: Unexpected token '&&='",
+    ),
+    # npm:
     Hint(
         _NPM + r"404\s+(?:The requested resource )?'((?:@[^@'\n]+)?[^@'\n]+)@[^'\n]*' (?:could not|is not)",
         "the npm package {} was not found; is its name right?",
