@@ -123,6 +123,15 @@ async def test_a_timeout_of_a_package_runner_mentions_downloads(marked: Marked, 
     assert failure.message.endswith(f" s; {more}")
 
 
+async def test_a_notice_of_npm_that_the_login_has_expired_is_quoted(marked: Marked, tmp_path: Path) -> None:
+    notice = "npm notice Access token expired or revoked. Please try logging in again."
+    script = f"echo '{notice}' >&2; echo 'npm error code E404' >&2; exit 1"
+
+    failure = await failure_of(marked.stdio("tool", "/bin/sh", "-c", script), cwd=tmp_path)
+
+    assert failure.message.endswith(f"remove the token from .npmrc; it wrote on stderr: {notice}")
+
+
 async def test_the_port_of_a_server_that_listens_is_not_redacted(marked: Marked, tmp_path: Path) -> None:
     script = "seq 10; echo up at http://localhost:$PORT/mcp with $PIN; cat >/dev/null"
     server = marked.stdio("bridge", "/bin/sh", "-c", script, env={"PORT": "9891", "PIN": "4711"})

@@ -86,6 +86,12 @@ HINTS = (
     ),
     # npm:
     Hint(
+        # The registry then says that packages do not exist.
+        r"^npm notice Access token expired",
+        "the login of npm has expired; run npm login, or remove the token from .npmrc",
+        "npm notice Access token expired or revoked. Please try logging in again.\nnpm error code E404",
+    ),
+    Hint(
         _NPM + r"404\s+(?:The requested resource )?'((?:@[^@'\n]+)?[^@'\n]+)@[^'\n]*' (?:could not|is not)",
         "the npm package {} was not found; is its name right?",
         "npm error code E404\n"
