@@ -140,6 +140,20 @@ def test_the_exit_status_is_explained_without_output(status: int, says: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("said", "says"),
+    [
+        ("zsh:1: command not found: nope", "a shell did not find"),
+        ("/srv/run: line 3: nope: not found here", "a shell did not find"),
+        ("no such image", None),
+    ],
+)
+def test_the_exit_status_is_explained_with_the_output_of_a_shell(said: str, says: str | None) -> None:
+    hint, _ = explain_end([said], status=127)
+
+    assert (hint or "").partition(" the command")[0] == (says or "")
+
+
+@pytest.mark.parametrize(
     "said",
     [
         ["error: unrecognized subcommand 'run'", "Usage: server <COMMAND>"],

@@ -45,7 +45,8 @@ def explain_end(lines: Sequence[str], *, status: int | None = None) -> tuple[str
                 return advice.format(*match.groups()), line.strip()
     if found := missing_variable(lines):
         return None, found[1].strip()
-    return _STATUS.get(status or 0), most_relevant_line(lines)
+    relevant = most_relevant_line(lines)
+    return None if relevant and not _SHELL.match(relevant) else _STATUS.get(status or 0), relevant
 
 
 def explain_variable(lines: Sequence[str], *, given: Collection[str], empty: Collection[str] = ()) -> str | None:
@@ -240,6 +241,11 @@ HINTS = (
         'a server has no terminal; remove -t from its "args" (-i instead of -it)',
         "the input device is not a TTY",
     ),
+    Hint(
+        r"OCI runtime .*exec: \"([^\"\n]+)\": .*(?:not found|no such file|permission denied)",
+        "the image cannot run {}; are the arguments after its name right?",
+        'docker: Error from daemon: OCI runtime create failed: exec: "stdio": executable file not found in $PATH',
+    ),
     # Shells:
     Hint(
         r"env: [\u2018'`](.+)\\r[\u2019'`]: No such file",
@@ -347,6 +353,11 @@ HINTS = (
         "java.lang.UnsupportedClassVersionError: Main has been compiled by a more recent version",
     ),
     Hint(
+        r"error while loading shared libraries: (\S+):",
+        "this system does not have the library {}",
+        "/srv/mcp: error while loading shared libraries: libssl.so.1.1: cannot open shared object file",
+    ),
+    Hint(
         r"version [`']GLIBC\w*_[\d.]+' not found",
         "it was built for a newer system than this one",
         "/srv/mcp: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found (required by /srv/mcp)",
@@ -388,6 +399,8 @@ _STATUS = {
     126: "a shell was not allowed to run the command",
     127: "a shell did not find the command; is it installed, and on the PATH that the server gets?",
 }
+_SHELL = re.compile(r"\S*sh:|\S+: (?:line )?\d+: ")
+"""The start of an error of a shell."""
 
 
 def missing_variable(lines: Sequence[str]) -> tuple[str, str] | None:
