@@ -31,6 +31,11 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
     [
         ("ReferenceError: ReadableStream is not defined", "a newer Node.js"),
         ("Error [ERR_UNKNOWN_BUILTIN_MODULE]: No such built-in module: node:sqlite", "a newer Node.js"),
+        ("ModuleNotFoundError: No module named 'tomllib'", "a newer Python"),
+        (
+            "ImportError: cannot import name 'override' from 'typing' (/usr/lib/python3.11/typing.py)",
+            "a newer Python",
+        ),
         ("npm ERR! 404  'weather-mcp@*' is not in this registry.", "the npm package weather-mcp was not found;"),
         ("npm error code SELF_SIGNED_CERT_IN_CHAIN\nnpm error errno SELF_SIGNED_CERT_IN_CHAIN", "NODE_EXTRA_CA_CERTS"),
         ("error: Failed to spawn: server.py\n  cause: No such file or directory", "cannot find the program server.py;"),
@@ -77,7 +82,6 @@ def test_installed_programs_write_known_errors(command: list[str], hint: str) ->
     "said",
     [
         "ImportError: cannot import name 'forecast' from 'weather' (/home/me/weather.py)",
-        "ImportError: cannot import name 'override' from 'typing' (/usr/lib/python3.11/typing.py)",
         "ImportError: cannot import name 'X' from partially initialized module 'mcp' (circular?) (/home/me/mcp.py)",
         # Complaints about our messages.
         "bash: line 1: jsonrpc:2.0: command not found",

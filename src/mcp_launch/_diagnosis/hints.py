@@ -85,6 +85,12 @@ HINTS = (
         "ERROR: npm v10.9.9 is known not to run on Node.js v14.21.3.  This version of npm supports the following\n"
         "SyntaxError: Unexpected token '&&='",
     ),
+    Hint(
+        r"^TypeError: unsupported operand type\(s\) for \|: '(?:type|.*Meta.*|.*Alias)' and '(?:NoneType|type)'"
+        r"|^ImportError: cannot import name '\w+' from '(?:datetime|enum|typing)'|No module named '?tomllib",
+        "it requires a newer Python than the one that runs it",
+        "TypeError: unsupported operand type(s) for |: 'type' and 'NoneType'",
+    ),
     # npm:
     Hint(
         # The registry then says that packages do not exist.
