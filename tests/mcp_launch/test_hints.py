@@ -36,6 +36,7 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
             "ImportError: cannot import name 'override' from 'typing' (/usr/lib/python3.11/typing.py)",
             "a newer Python",
         ),
+        ("env: node\\r: No such file or directory", "Windows line endings"),
         ("npm ERR! 404  'weather-mcp@*' is not in this registry.", "the npm package weather-mcp was not found;"),
         ("npm error code SELF_SIGNED_CERT_IN_CHAIN\nnpm error errno SELF_SIGNED_CERT_IN_CHAIN", "NODE_EXTRA_CA_CERTS"),
         ("error: Failed to spawn: server.py\n  cause: No such file or directory", "cannot find the program server.py;"),

@@ -254,9 +254,14 @@ HINTS = (
     ),
     # Shells:
     Hint(
-        r"env: [\u2018'`](.+)\\r[\u2019'`]: No such file",
+        r"env: [\u2018'`]?(.+)\\r[\u2019'`]?: No such file",
         "its script has Windows line endings (CR LF); save it with LF",
         "/usr/bin/env: \u2018python3\\r\u2019: No such file or directory",
+    ),
+    Hint(
+        r"^(\S*[/\\]\.bin[/\\]\S+): (?:line )?\d+: (?:import|const|var|use strict|[Ss]yntax error)\b",
+        '{} has no "#!" line, so a shell runs it; start the file that it links to with node',
+        "/srv/node_modules/.bin/weather: 1: import: not found",
     ),
     Hint(
         r"env: [\u2018'`]?([^\u2019'`:\n]+)[\u2019'`]?: No such file",
