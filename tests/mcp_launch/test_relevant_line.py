@@ -171,6 +171,18 @@ error: cannot read the configuration
 It is not there.
 Run the setup first."""
 
+DOCKER_WITHOUT_IMAGE = """\
+docker: 'docker run' requires at least 1 argument
+
+Usage:  docker run [OPTIONS] IMAGE [COMMAND] [ARG...]
+
+See 'docker run --help' for more information"""
+
+NPX_6 = """\
+ERROR: You must supply a command.
+
+For the full documentation, see the manual page for npx(1)."""
+
 GO_FLAGS = """\
 flag provided but not defined: -db
 Usage of server:
@@ -272,6 +284,8 @@ cannot read:
         (HELPS_AND_RAISES, "RuntimeError: no projects are configured"),
         (HELPS_WITH_A_PREFIX, "[18597] Error: only HTTPS is allowed"),
         (SAYS_MORE_TWICE, "error: cannot read the configuration It is not there. Run the setup first."),
+        (DOCKER_WITHOUT_IMAGE, "docker: 'docker run' requires at least 1 argument"),
+        (NPX_6, "ERROR: You must supply a command."),
         (GO_FLAGS, "flag provided but not defined: -db"),
         (SAYS_MUCH_MORE, "no projects are configured"),
         (SEVERAL_ERRORS, "[server] Error: no projects are configured"),

@@ -155,9 +155,10 @@ HINTS = (
         "npm ERR! code UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
     ),
     Hint(
-        _NPM + r"(?:code )?EACCES",
+        _NPM + r"(?:(?:code )?EACCES(?!(?s:.*) sudo chown)|  sudo chown .*)",
         "npm has no permission to write; check who owns its cache and directory",
-        "npm error code EACCES\nnpm error syscall mkdir",
+        "npm error code EACCES\nnpm error To permanently fix this problem, please run:\n"
+        'npm error   sudo chown -R 501:20 "/me/.npm"',
     ),
     Hint(
         r"(?:ENOENT|ENOTEMPTY|EEXIST).*[/\\]_(?:npx|cacache)[/\\]",
@@ -246,6 +247,11 @@ HINTS = (
         r"(?:input device is not a TTY|TTY-enabled container)",
         'a server has no terminal; remove -t from its "args" (-i instead of -it)',
         "the input device is not a TTY",
+    ),
+    Hint(
+        r"could not be found in this WSL 2 distro",
+        "turn on the WSL integration of Docker Desktop for this distribution",
+        "The command 'docker' could not be found in this WSL 2 distro.\nhttps://docs.docker.com/go/wsl2/",
     ),
     Hint(
         r"OCI runtime .*exec: \"([^\"\n]+)\": .*(?:not found|no such file|permission denied)",
@@ -343,9 +349,9 @@ HINTS = (
         'TypeError [ERR_UNKNOWN_FILE_EXTENSION]: Unknown file extension ".ts" for /srv/index.ts',
     ),
     Hint(
-        r"Unsupported engine|EBADENGINE",
+        r"Unsupported engine(?!$)|notsup Required: ",
         "it requires another version of Node.js",
-        "error: Unsupported engine: wanted node >= 22",
+        'npm ERR! code EBADENGINE\nnpm ERR! engine Unsupported engine\nnpm ERR! notsup Required: {"node":">=20.0.0"}',
     ),
     Hint(
         r"Cannot use import statement outside a module",
@@ -362,6 +368,11 @@ HINTS = (
         r"UnsupportedClassVersionError",
         "it requires a newer Java",
         "java.lang.UnsupportedClassVersionError: Main has been compiled by a more recent version",
+    ),
+    Hint(
+        r"Could not start dynamically linked executable: (\S+)",
+        "NixOS does not run {}, which was built for other systems; use its package in Nix, or nix-ld",
+        "Could not start dynamically linked executable: /home/me/.cache/uv/archive-v0/x/bin/python",
     ),
     Hint(
         r"error while loading shared libraries: (\S+):",
@@ -581,7 +592,7 @@ _NOISE = re.compile(
     r"|^exit status \d+$"
     r"|^[\s+|-]*-{4,} \d+ -{4,}$"
     r"|^\s*For further information visit "
-    r"|^(?:See|Run|Try|For more information).*--help",
+    r"|^(?:See|Run|Try|For more information).*--help|^For the full documentation",
     re.IGNORECASE,
 )
 """Lines without information: delimiters, versions, and where to find more."""
@@ -602,7 +613,7 @@ _CAUSE = re.compile(r"^\s+cause: ")
 _USAGE = re.compile(r"^(?:\[[\w.-]+\] )?usage(?: of .+)?:", re.IGNORECASE)
 _COMPLAINT = re.compile(
     r"error|fatal|not (?:defined|found|provided)|unknown|unrecogni[sz]ed|un(?:expected|supported)|invalid|missing"
-    r"|required|no such",
+    r"|require[ds]|no such",
     re.IGNORECASE,
 )
 """A message that is worth more than the usage text after it."""
