@@ -159,7 +159,7 @@ class _Command(NamedTuple):
         if command.lower() in _OF_WINDOWS and os.name != "nt":
             return "that is the Windows shell; on other systems, the command is what follows /c"
         if words := self.words():
-            return f'its arguments belong in "args"; write {as_entry(words, self.phrases)}'
+            return f"it contains its arguments; write {as_entry(words, self.phrases)}"
         if any(each.isspace() for each in command.rstrip()):
             return 'all of it is used as the path of one program; put arguments in "args"'
         if command != command.rstrip():
@@ -192,7 +192,8 @@ def words_of(line: str) -> list[str]:
 def as_entry(words: Sequence[str], phrases: Phrases) -> str:
     """Return a program and its arguments as in an entry."""
     program, args = (json.dumps(each, ensure_ascii=False) for each in (words[0], list(words[1:])))
-    return f'"{phrases.called("command")}": {program}, "args": {args}'
+    rest = f"[{program}, {args[1:]}" if phrases.lists_command else f'{program}, "args": {args}'
+    return f'"{phrases.called("command")}": {rest}'
 
 
 _MISREAD: dict[str, str] = {

@@ -242,6 +242,8 @@ class Phrases(NamedTuple):
     """Fields and types whose names differ from those of ACP, as pairs of both names."""
     has_maps: bool = False
     """True if variables and headers are maps, so that messages have their names in place of their numbers."""
+    lists_command: bool = False
+    """True if the command is a list of the program and its arguments."""
     urls: tuple[tuple[str, str], ...] = ()
     """Transports that are chosen by a URL without a type, each with the field of the URL."""
     variables: tuple[tuple[str, str], ...] = ()

@@ -24,7 +24,7 @@ failure_of = partial(support.failure_of, budgets=SHORT)
     ("command", "advice"),
     [
         ("/usr/bin/python3 server.py", 'write "command": "/usr/bin/python3", "args": ["server.py"]'),
-        ("npx -y server", 'its arguments belong in "args"; write "command": "npx", "args": ["-y", "server"]'),
+        ("npx -y server", 'it contains its arguments; write "command": "npx", "args": ["-y", "server"]'),
         ("cmd", "that is the Windows shell; on other systems, the command is what follows /c"),
         ("~/bin/server", "write the full path"),
         ("$HOME/bin/server", "write the value"),

@@ -82,6 +82,14 @@ def test_a_type_that_contradicts_the_members_is_refused_with_the_type_that_is_me
     assert '/type: http has a url and no command; did you mean "stdio"?' in done.stdout
 
 
+def test_a_command_that_contains_its_arguments_is_shown_as_the_list_that_opencode_requires(tmp_path: Path) -> None:
+    servers = {"tool": {"type": "local", "command": "npx -y server"}}
+
+    done = check(written(tmp_path, "opencode.json", {"mcp": servers}), "--trust")
+
+    assert '; write "command": ["npx", "-y", "server"]\n' in done.stdout
+
+
 def test_a_variable_that_is_not_set_is_a_warning_at_its_server_in_every_output(tmp_path: Path) -> None:
     file = written(tmp_path, ".mcp.json", {"mcpServers": {"good": works(), "odd": works(KEY="${NOT_SET_ANYWHERE}")}})
     column = Path(file).read_text().index('"${NOT') + 1

@@ -141,6 +141,7 @@ class OpenCode(MapFormat):
         sse='set "type" to "remote"',
         needs='a "type", and a "command" or a "url"',
         words=(("env", "environment"), ("stdio", "local"), ("http", "remote"), ("sse", "remote")),
+        lists_command=True,
         tries_both=True,
     )
     guesses_sse = True
