@@ -50,7 +50,8 @@ class StdioServer:
     @property
     def target(self) -> str:
         """The command or URL, without secrets."""
-        return self.command
+        # Without the value of a variable before the command, which some people write as in a shell.
+        return re.sub(r"(?s)^([A-Za-z_]\w*=).*", r"\1[redacted]", self.command)
 
 
 @dataclass(frozen=True, kw_only=True)
