@@ -162,6 +162,8 @@ class _Command(NamedTuple):
             return advice
         if wrong := self.phrases.unexpanded(command, "command"):
             return f"it {wrong}"
+        if command in _OF_SHELLS:
+            return "only shells have that command; the command must be a program"
         if command.lower() in _OF_WINDOWS and os.name != "nt":
             return "that is the Windows shell; on other systems, the command is what follows /c"
         if words := self.words():
@@ -210,6 +212,7 @@ _MISREAD: dict[str, str] = {
 }
 _INTERPRETERS = {".cjs": "node", ".js": "node", ".mjs": "node", ".py": "python3", ".sh": "sh"}
 _OF_WINDOWS = frozenset(("cmd", "cmd.exe"))
+_OF_SHELLS = frozenset(("alias", "cd", "exec", "export", "set", "source"))
 if os.name != "nt":
     _MISREAD["windows"] = _MISREAD["drive"] = "it is a Windows path, and this system is not Windows"
 

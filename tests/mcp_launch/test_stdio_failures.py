@@ -25,6 +25,7 @@ failure_of = partial(support.failure_of, budgets=SHORT)
     [
         ("/usr/bin/python3 server.py", 'write "command": "/usr/bin/python3", "args": ["server.py"]'),
         ("npx -y server", 'it contains its arguments; write "command": "npx", "args": ["-y", "server"]'),
+        ("export", "only shells have that command; the command must be a program"),
         ("cmd", "that is the Windows shell; on other systems, the command is what follows /c"),
         ("~/bin/server", "write the full path"),
         ("$HOME/bin/server", "write the value"),
