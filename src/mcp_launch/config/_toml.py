@@ -35,6 +35,8 @@ def read_toml(text: str, *, source: str) -> Document:
         what, _, where = str(error).partition(" (at ")
         at = re.match(r"line (\d+), column (\d+)", where)
         place = Place(int(at[1]), int(at[2])) if at else place_in(text, len(text))
+        if what.startswith(("Invalid hex value", "Unescaped '\\'")):
+            what = r"write \\ for each backslash, or the string in single quotes"
         raise unusable(source, place, f"not TOML: {what}") from None
     except RecursionError:
         raise unusable(source, Place(1, 1), f"nested too deeply: more than {DEEPEST} levels") from None

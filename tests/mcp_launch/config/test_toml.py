@@ -61,6 +61,8 @@ def test_names_and_values_have_their_position_or_that_of_the_value_around_them(
     ("text", "says"),
     [
         ("a = 1\nb = nope\n", "f.toml:2:5: not TOML: Invalid value"),
+        (r'a = "C:\Users"', r"f.toml:1:10: not TOML: write \\ for each backslash, or the string in single quotes"),
+        (r'a = "C:\Program"', r"f.toml:1:10: not TOML: write \\ for each backslash, or the string in single quotes"),
         ("a = [1,", "f.toml:1:8: not TOML: "),
         ("[mcp_servers.a]\n[mcp_servers.a]\n", "f.toml:2:15: not TOML: Cannot declare"),
         ("a = 1\n", 'f.toml:1:1: contains no "mcp_servers", where Codex looks for servers'),
