@@ -232,6 +232,8 @@ def _advice(text: str, found: str, *, is_extra: bool) -> str:  # noqa: PLR0911 -
     """Return a hint about an unexpected character. *is_extra* is True if it follows a complete document."""
     if text.startswith("```"):
         return "remove the lines with ```"
+    if text.startswith(r"{\rtf"):
+        return "the file is in Rich Text Format; save it as plain text"
     if re.search(r"(?m)^\[\[?[A-Za-z_][\w.\"-]*\]\]?[ \t\r]*$", text):
         return "this looks like TOML; only Codex uses it, so pass --from codex or call the file config.toml"
     if is_extra and found in "}]":
@@ -243,6 +245,8 @@ def _advice(text: str, found: str, *, is_extra: bool) -> str:  # noqa: PLR0911 -
         return "the file must contain a single object"
     if not found:
         return "a bracket is not closed"
+    if found.isspace() or not found.isprintable():
+        return f"remove the invisible character U+{ord(found):04X}"
     return 'use " around names and strings' if found in _QUOTES else ""
 
 
