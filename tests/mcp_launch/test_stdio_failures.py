@@ -141,6 +141,17 @@ async def test_a_notice_of_npm_that_the_login_has_expired_is_quoted(marked: Mark
     assert failure.message.endswith(f"remove the token from .npmrc; it wrote on stderr: {notice}")
 
 
+async def test_a_package_that_npx_takes_for_a_repository_is_named(marked: Marked, tmp_path: Path) -> None:
+    runner = tmp_path / "npx"
+    runner.write_text("#!/bin/sh\nexit 128\n")
+    runner.chmod(0o755)
+
+    failure = await failure_of(marked.stdio("tool", str(runner), "-y", "weather/server"), cwd=tmp_path)
+
+    says = "npx takes weather/server for a repository on GitHub; is it @weather/server?; it printed nothing"
+    assert failure.message == f"exited with status 128: {says}"
+
+
 async def test_the_port_of_a_server_that_listens_is_not_redacted(marked: Marked, tmp_path: Path) -> None:
     script = "seq 10; echo up at http://localhost:$PORT/mcp with $PIN; cat >/dev/null"
     server = marked.stdio("bridge", "/bin/sh", "-c", script, env={"PORT": "9891", "PIN": "4711"})

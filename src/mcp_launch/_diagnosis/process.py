@@ -60,6 +60,7 @@ _DOWNLOADERS = frozenset(("bunx", "docker", "npx", "pipx", "podman", "uvx"))
 _COMPLAINT = re.compile(r"\berror\b|not a valid", re.IGNORECASE)
 """An error, although the status is 0."""
 _NOTICE = re.compile("npm notice(?! Access token expired)")
+_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 _NO_COMMAND = re.compile(r"^\S*sh: .*jsonrpc\"?:\"?2|^'.*jsonrpc.* is not recognized as ")
 """Errors of shells about a message."""
 
@@ -143,6 +144,10 @@ def _reason(seen: Seen, said: Sequence[str], hint: str | None) -> tuple[str | No
         env = dict(seen.spec.env)
         empty = {name for name, value in env.items() if not value.strip()}
         hint = explain_variable(said, given={*INHERITED, *env}, empty=empty)
+    # The status of Git, whose error npx does not show.
+    if hint is None and seen.status == 128 and Path(seen.spec.command).stem == "npx":
+        repository = next(filter(_REPOSITORY.fullmatch, seen.spec.args), None)
+        hint = repository and f"npx takes {repository} for a repository on GitHub; is it @{repository}?"
     is_about_path = hint is None or re.search("is (?:the|every) path", hint)
     if hint and is_about_path and (wrong := seen.phrases.unexpanded(hint, "args")):
         return f"{hint.partition('; ')[0]}; its path {wrong}", None
