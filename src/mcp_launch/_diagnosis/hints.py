@@ -126,12 +126,12 @@ HINTS = (
     ),
     Hint(
         _NPM + r"npx canceled due to missing packages and no YES option: \[\"([^\"\n]+)\"",
-        'npx was told not to install {}; install it, or write -y in "args" in place of --no or --no-install',
+        'npx was told not to install {}; install it, or write -y in "args", without --no or --no-install',
         'npm error npx canceled due to missing packages and no YES option: ["weather@1.0.0"]',
     ),
     Hint(
-        _NPM + r"could not determine executable",
-        "the npm package has no program; is it a server?",
+        _NPM + r"could not determine executable|^Package `\S+` does not provide any executables",
+        "the package has no program; is it a server?",
         "npm error could not determine executable to run",
     ),
     Hint(
@@ -197,8 +197,8 @@ HINTS = (
         "An executable named `nope` is not provided by package `ruff`.",
     ),
     Hint(
-        r"invalid peer certificate",
-        'uv does not trust the certificate of its registry; set SSL_CERT_FILE in "env"',
+        r"invalid peer certificate|CERTIFICATE_VERIFY_FAILED",
+        'it does not trust a certificate; set SSL_CERT_FILE in "env" to the certificate of its issuer',
         "  Caused by: error sending request for url (https://index.example/)\n"
         "  Caused by: invalid peer certificate: UnknownIssuer",
     ),
@@ -213,7 +213,7 @@ HINTS = (
         "error: Failed to spawn: `server.py`\n  Caused by: No such file or directory (os error 2)",
     ),
     Hint(
-        r"^error: No such file or directory \(os error 2\)$",
+        r"^error: (?:No such file or|Not a) directory \(os error \d+\)$",
         'is every path in its "args" right, such as its --directory?',
         "error: No such file or directory (os error 2)",
     ),
@@ -312,7 +312,7 @@ HINTS = (
     ),
     # Paths, in Python and Node.js:
     Hint(
-        rf"{_NO_FILE}([^'\n]*[/\\]~[/\\][^'\n]*)'",
+        rf"(?:{_NO_FILE}|access jarfile )((?:[^'\n]*[/\\])?~[/\\][^'\n]*)",
         'the file {} was not found; "~" is not expanded here; write the full path',
         "Error: Cannot find module '/srv/~/weather/index.js'",
     ),
@@ -334,7 +334,7 @@ HINTS = (
         "/_npx/909ffbc9/node_modules/weather/index.js",
     ),
     Hint(
-        r"Cannot find module '([./][^'\n]*|[A-Za-z]:[^'\n]*)'",
+        r"Cannot find module '([./].*?|[A-Za-z]:.*?)'(?![/'])",
         "node cannot find {}; is the path right, and was it built?",
         "  throw err;\nError: Cannot find module '/srv/build/index.js'\n    at Module._resolveFilename (node:internal)",
     ),
@@ -363,6 +363,13 @@ HINTS = (
         r"Unable to access jarfile (\S+)",
         "the file {} was not found; is the path right?",
         "Error: Unable to access jarfile server.jar",
+    ),
+    Hint(
+        # The filesystem server.
+        r"^Warning: Cannot access directory (.+), skipping$(?=(?:\n.*)*?\nError: None of the specified directories)",
+        "the directory {} cannot be accessed; is the path right?",
+        "Warning: Cannot access directory /srv/files, skipping\n"
+        "Error: None of the specified directories are accessible",
     ),
     Hint(
         r"UnsupportedClassVersionError",
