@@ -93,14 +93,14 @@ def project_above(source: str) -> str | None:
 
 def meant_by(value: Any, wanted: str) -> str:
     """Return a hint about a missing member: its name is misspelled, or a server is outside of it."""
-    if _is_server(value):
+    if is_server(value):
         return "; is it a server? Put it there, in a map of servers by name"
     members = {member.lower(): member for member in as_members(value)}
     if near := closest(wanted.lower(), sorted(members), cutoff=0.8):
         return f'; is "{members[near]}" meant to be {wanted}?'
     # Only if all are servers: settings may contain a map that looks like one.
     maps = [name for name, member in as_members(value).items() if as_members(member)]
-    if maps and all(_is_server(value[name]) for name in maps):
+    if maps and all(is_server(value[name]) for name in maps):
         return f'; is "{maps[0]}" a server? Put it there'
     return ""
 
@@ -110,7 +110,7 @@ def _ends_in(path: str, ending: str) -> bool:
     return f"/{path}".replace("\\", "/").lower().endswith(f"/{ending}")
 
 
-def _is_server(value: Any) -> bool:
+def is_server(value: Any) -> bool:
     return not as_members(value).keys().isdisjoint(("command", "cmd", "url", "httpUrl", "serverUrl"))
 
 

@@ -234,6 +234,12 @@ NO_SERVERS: list[tuple[str, str, str]] = [
     ),
     ("fs: {cmd: npx}", "x.yml", '1:1: contains no "extensions", where Goose looks for servers; is "fs" a server?'),
     ('{"extensions": {"disabled": ["a"]}}', ".gemini/settings.json", '1:1: contains no "mcpServers", where Gemini CLI'),
+    (
+        '{"mcpServers": {"command": "c", "args": [], "env": {"A": "b"}}}',
+        ".mcp.json",
+        '1:16: mcpServers is a server, not a map of servers; write {"NAME": {…}}',
+    ),
+    ('{"servers": {"servers": {"a": {"url": "u"}}}}', ".vscode/mcp.json", "1:25: servers contains servers again"),
     ("extensions: 3", "x.yml", "1:13: extensions must be a map of servers, not a number"),
 ]
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit
 
 from mcp_launch._json_values import as_items, as_members, is_empty, kind_of
-from mcp_launch.config._detection import HOLDERS, meant_by
+from mcp_launch.config._detection import HOLDERS, is_server, meant_by
 from mcp_launch.config._documents import Path, unusable
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.format import EntryReading, Format, Reading, Writing
@@ -76,10 +76,15 @@ class MapFormat(Format):
             found = _inside(reading.document.value, at)
             if found is None:
                 return
+            where, servers = ".".join(at), as_members(found)
             if not isinstance(found, dict):
-                where = ".".join(at)
                 raise reading.refuse(f"{where} must be a map of servers, not {kind_of(found)}", path=at)
-            yield from self.read_map(cast("dict[str, Any]", found), at, reading)
+            if is_server(servers) and not any(map(is_server, servers.values())):
+                raise reading.refuse(f'{where} is a server, not a map of servers; write {{"NAME": {{…}}}}', path=at)
+            inner = as_members(servers.get(at[-1]))
+            if len(servers) == 1 and not is_server(inner) and any(map(is_server, inner.values())):
+                raise reading.refuse(f"{where} contains {at[-1]} again; remove one of the two", path=(*at, at[-1]))
+            yield from self.read_map(servers, at, reading)
             return
         holders = " or ".join(f'"{".".join(at)}"' for at in self.at)
         none = f"contains no {holders}, where {self.title} looks for servers"
