@@ -51,6 +51,17 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
         ("OSError: [Errno 98] Address already in use", "its port is in use"),
         ("/usr/bin/python: No module named weather", "no module weather"),
         ("ModuleNotFoundError: No module named 'mcp.shared.session'", "for version 1 of the MCP SDK"),
+        (
+            "ImportError: cannot import name 'FastMCP' from 'mcp.server' (/srv/site-packages/mcp/server/__init__.py)",
+            "for version 1 of the MCP SDK",
+        ),
+        ("AttributeError: 'Server' object has no attribute 'list_tools'", "for version 1 of the MCP SDK"),
+        ("Error: Unable to access jarfile server.jar", "the file server.jar was not found;"),
+        (
+            "npm error enoent Could not read package.json: Error: ENOENT: no such file, open '/package.json'",
+            "the file /package.json was not found;",
+        ),
+        ("npm ERR! code UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "NODE_EXTRA_CA_CERTS"),
         ("ModuleNotFoundError: No module named 'mcp.server'; 'mcp' is not a package", "no module mcp.server"),
         ("cannot attach stdin to a TTY-enabled container because stdin is not a terminal", "remove -t from"),
         ("bash: nope-cmd: command not found", "the program nope-cmd was not found;"),

@@ -74,7 +74,6 @@ _MISSING_PROGRAM = "the program {} was not found; is it installed, and on the PA
 _MISSING_PACKAGE = "the Python package {} was not found; is its name right?"
 NEEDS_PROXY = "is there a network, and does it need a proxy (HTTPS_PROXY)?"
 OLDER_SDK = "it was written for version 1 of the MCP SDK, but got version 2"
-_SDK = r"[/\\]site-packages[/\\]mcp[/\\]"
 
 HINTS = (
     # The first row that matches is used, so specific rows come first. Old versions of Node.js and Python:
@@ -140,19 +139,9 @@ HINTS = (
         "npm error code ECONNREFUSED\nnpm error syscall connect",
     ),
     Hint(
-        _NPM + r"enoent Could not read package\.json: .*'([^'\n]+)'",
-        "the file {} was not found; is the path right?",
-        "npm error enoent Could not read package.json: Error: ENOENT: no such file or directory, open '/package.json'",
-    ),
-    Hint(
         _NPM + r"code ENOTCACHED",
         "the npm package is not in the cache, and npm is offline; run it once online",
         "npm ERR! code ENOTCACHED\nnpm ERR! request to https://registry.example/x failed",
-    ),
-    Hint(
-        _NPM + r"code (?:SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_(?:GET_ISSUER|VERIFY_LEAF))",
-        'npm does not trust the certificate of its registry; set NODE_EXTRA_CA_CERTS in "env"',
-        "npm ERR! code UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
     ),
     Hint(
         _NPM + r"(?:(?:code )?EACCES(?!(?s:.*) sudo chown)|  sudo chown .*)",
@@ -286,19 +275,11 @@ HINTS = (
     ),
     # Python:
     Hint(
-        r"No module named '?mcp\.(?:(?:server|client|shared)\.\w|types\b)(?!.* not a package)",
+        r"No module named '?mcp\.(?:(?:server|client|shared)\.\w|types\b)(?!.* not a package)"
+        r"|^ImportError: cannot import name .* from '?mcp[\w.]*'? \(.*[/\\]site-packages[/\\]mcp[/\\]"
+        r"|^AttributeError: 'Server' object has no attribute '(?:list|call|get|read|set|subscribe|unsubscribe)_\w+'",
         OLDER_SDK,
         "ModuleNotFoundError: No module named 'mcp.server.fastmcp'. This is mcp 2.x, where FastMCP was renamed",
-    ),
-    Hint(
-        rf"^ImportError: cannot import name .* from '?mcp[\w.]*'? \(.*{_SDK}",
-        OLDER_SDK,
-        "ImportError: cannot import name 'FastMCP' from 'mcp.server' (/srv/site-packages/mcp/server/__init__.py)",
-    ),
-    Hint(
-        r"^AttributeError: 'Server' object has no attribute '(?:list|call|get|read|set|subscribe|unsubscribe)_\w+'",
-        OLDER_SDK,
-        "AttributeError: 'Server' object has no attribute 'list_tools'",
     ),
     Hint(
         r"No module named '?(\w[\w.]*)",
@@ -310,14 +291,14 @@ HINTS = (
         "its Python packages are incompatible with each other; try another version of the server",
         "ImportError: cannot import name 'backport' from 'pydantic' (/srv/lib/python3.12/site-packages/pydantic/x.py)",
     ),
-    # Paths, in Python and Node.js:
+    # Paths:
     Hint(
         rf"(?:{_NO_FILE}|access jarfile )((?:[^'\n]*[/\\])?~[/\\][^'\n]*)",
         'the file {} was not found; "~" is not expanded here; write the full path',
         "Error: Cannot find module '/srv/~/weather/index.js'",
     ),
     Hint(
-        r"can't open file '([^'\n]+)'",
+        r"(?:can't open file '|access jarfile |enoent Could not read package\.json: .*')([^'\n]+)",
         "the file {} was not found; is the path right?",
         "python: can't open file '/srv/x.py': [Errno 2] No such file or directory",
     ),
@@ -359,11 +340,6 @@ HINTS = (
         "SyntaxError: Cannot use import statement outside a module",
     ),
     # Others:
-    Hint(
-        r"Unable to access jarfile (\S+)",
-        "the file {} was not found; is the path right?",
-        "Error: Unable to access jarfile server.jar",
-    ),
     Hint(
         # The filesystem server.
         r"^Warning: Cannot access directory (.+), skipping$(?=(?:\n.*)*?\nError: None of the specified directories)",
@@ -413,7 +389,8 @@ HINTS = (
         "TypeError: fetch failed\n  [cause]: Error: getaddrinfo ENOTFOUND api.weather.example",
     ),
     Hint(
-        r"Error: (?:self[- ]signed certificate|unable to (?:verify the first|get local issuer) certificate)",
+        r"Error: (?:self[- ]signed certificate|unable to (?:verify the first|get local issuer) certificate)"
+        rf"|{_NPM}code (?:(?:DEPTH_ZERO_)?SELF_SIGNED_CERT|UNABLE_TO_(?:GET_ISSUER|VERIFY_LEAF))",
         'it does not trust a certificate; set NODE_EXTRA_CA_CERTS in "env" to the certificate of its issuer',
         "TypeError: fetch failed\n  [cause]: Error: self-signed certificate in certificate chain",
     ),
