@@ -71,14 +71,17 @@ def proxy_of(scheme: str, variables: Mapping[str, str]) -> tuple[str, str] | Non
     return next(((name, variables[name]) for name in names if variables.get(name)), None)
 
 
-def proxy_for(scheme: str, *, proxy: str | None) -> Via | None:
-    """Return the proxy for URLs of a scheme, if there is one: *proxy*, or that of the environment."""
+def proxy_for(client: Any, url: Any, *, proxy: str | None) -> Via | None:
+    """Return the proxy that a client of httpx or httpx2 uses for a URL, if there is one; *proxy* is its option."""
+    # The library decides, because each reads NO_PROXY in its own way.
+    if client._transport_for_url(url) is client._transport:  # noqa: SLF001
+        return None
     if proxy is not None:
         return Via(shown_url(proxy), None)
     proxies = getproxies()
-    if not (found := proxies.get(scheme) or proxies.get("all")):
+    if not (found := proxies.get(url.scheme) or proxies.get("all")):
         return None
-    variable, value = proxy_of(scheme, os.environ) or (None, None)
+    variable, value = proxy_of(url.scheme, os.environ) or (None, None)
     return Via(shown_proxy(found), variable if value == found else None)
 
 

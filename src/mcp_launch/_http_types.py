@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import httpx
     import httpx2
 
+Client: TypeAlias = "httpx.AsyncClient | httpx2.AsyncClient"
 Url: TypeAlias = "httpx.URL | httpx2.URL"
 Request: TypeAlias = "httpx.Request | httpx2.Request"
 Response: TypeAlias = "httpx.Response | httpx2.Response"

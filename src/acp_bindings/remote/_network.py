@@ -116,10 +116,7 @@ class Network:
                 raise ImportError("acp_bindings.remote needs h2: pip install 'acp-bindings[remote]'") from error
             reason = "a SOCKS proxy requires another package: pip install 'httpx[socks]', or unset ALL_PROXY"
             raise self.lost(reason, code="proxy") from error
-        # The library decides, because each reads NO_PROXY in its own way.
-        transport = self.client._transport_for_url(self.url)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-        is_direct = transport is self.client._transport  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
-        self._via = None if is_direct else proxy_for(self.url.scheme, proxy=shown)
+        self._via = proxy_for(self.client, self.url, proxy=shown)
 
     async def _learn(self, request: httpx.Request) -> None:
         """Redact the token that a login has added."""

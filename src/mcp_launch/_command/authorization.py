@@ -122,7 +122,7 @@ class _Client(WebClient):
         except TimeoutError:
             raise LoginFailed(f"{where} did not respond within {_PATIENCE:g} s") from None
         except (httpx2.RequestError, TooLong, *UNMAPPED) as error:
-            via = self.via(request.url)
+            via = self._network.via(self, request.url)
             found = await unless_tls(trouble(error, request.url, connect=_PATIENCE, via=via), request.url, via=via)
             raise LoginFailed(f"{request.method} {where}: {found.message}") from None
 

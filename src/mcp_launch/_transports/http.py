@@ -21,10 +21,10 @@ from typing_extensions import override
 
 from acp_bindings._http import cookie_jar
 from acp_bindings._json import parsed_members
-from acp_bindings._responses import QUOTED, Via
+from acp_bindings._responses import QUOTED
 from mcp_launch._diagnosis import Diagnosis, advised
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong
-from mcp_launch._http_types import EVENT_STREAM, JSON, Url, media_type
+from mcp_launch._http_types import EVENT_STREAM, JSON, media_type
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import DOUBTFUL, TRIAL, TransportTerms
 from mcp_launch._transports.era import Probe
@@ -83,7 +83,7 @@ class WebClient(httpx2.AsyncClient):
         self.hide = spec.redactor
         self.reader = Reader(limits or Limits())
         self.reading = ResponseReader(self.reader, hide=self.hide)
-        self.memory = Memory(self.rule, network, via=self.via, usual="/mcp", hide=self.hide, connect=connect)
+        self.memory = Memory(self.rule, network, self, usual="/mcp", hide=self.hide, connect=connect)
         self.proven = False
         """True once a failed POST gets a JSON-RPC error that says why.
 
@@ -204,12 +204,6 @@ class WebClient(httpx2.AsyncClient):
     def _transport_for_url(self, url: httpx2.URL) -> httpx2.AsyncBaseTransport:
         # Here, because a pattern in `mounts` does not match every spelling, and a login may be at any URL.
         return self._transport if self._network.is_direct(url) else super()._transport_for_url(url)
-
-    def via(self, url: Url) -> Via | None:
-        """Return the proxy for a URL, if there is one."""
-        # The library decides, because each reads NO_PROXY in its own way.
-        is_direct = self._transport_for_url(httpx2.URL(str(url))) is self._transport
-        return None if is_direct else self._network.via(url)
 
     async def _follow_probe(self, event: str, info: Mapping[str, Any]) -> None:
         """Note when the probe was sent, which does not include connecting and logging in."""

@@ -6,6 +6,7 @@ import contextlib
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
 from urllib.parse import urljoin
 
@@ -15,7 +16,7 @@ from acp_bindings._redact import Redactor, shown_url
 from acp_bindings._responses import Via, address, title_of
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.responses import Answer, judge, trouble
-from mcp_launch._http_types import Request, Response, Url, media_type
+from mcp_launch._http_types import Client, Request, Response, Url, media_type
 from mcp_launch._transports.network import Network
 from mcp_launch._transports.web import ENOUGH, HeaderRule
 from mcp_launch.failures import Stage
@@ -30,21 +31,14 @@ class Memory:
     """The outcome of the last request to one server, redacted."""
 
     def __init__(
-        self,
-        rule: HeaderRule,
-        network: Network,
-        *,
-        via: Callable[[Url], Via | None],
-        usual: str,
-        hide: Redactor,
-        connect: float,
+        self, rule: HeaderRule, network: Network, client: Client, *, usual: str, hide: Redactor, connect: float
     ) -> None:
         self._tell: Callable[[], Answer] | None = None
         self.found: Diagnosis | None = None
         """The diagnosis of the last response, or of its absence."""
         self._rule = rule
         self._network = network
-        self._via = via
+        self._via = partial(network.via, client)
         self._usual = usual
         self._hide = hide
         self._connect = connect

@@ -21,7 +21,7 @@ from acp_bindings._http import CERTIFICATES, is_loopback, shared_context, ssl_co
 from acp_bindings._redact import Redactor, shown_proxy, shown_url
 from acp_bindings._responses import Via, proxy_for, proxy_of
 from mcp_launch._diagnosis.responses import TooLong
-from mcp_launch._http_types import EVENT_STREAM, FORM, JSON, Url, media_type
+from mcp_launch._http_types import EVENT_STREAM, FORM, JSON, Client, Url, media_type
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports.oauth import StoredAuth, stored_auth
 from mcp_launch._transports.web import HeaderRule, Httpx2Body, bound
@@ -139,9 +139,9 @@ class Network:
         """Return True if the proxies of the environment must not see requests to this URL."""
         return self.proxy is None and is_loopback(url.host)
 
-    def via(self, url: Url) -> Via | None:
-        """Return the proxy for this URL, if the client does not connect to it directly."""
-        return proxy_for(url.scheme, proxy=str(self.proxy.url) if self.proxy else None)
+    def via(self, client: Client, url: Url) -> Via | None:
+        """Return the proxy that a client with these settings uses for a URL, if there is one."""
+        return proxy_for(client, url, proxy=str(self.proxy.url) if self.proxy else None)
 
 
 def network(spec: HttpServer, options: Options) -> Network:

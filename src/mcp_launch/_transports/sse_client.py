@@ -17,10 +17,9 @@ from typing_extensions import override
 
 from acp_bindings._events import Event, EventBuffer, EventTooLong, event_of
 from acp_bindings._http import cookie_jar
-from acp_bindings._responses import Via
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong
-from mcp_launch._http_types import EVENT_STREAM, Url, media_type
+from mcp_launch._http_types import EVENT_STREAM, media_type
 from mcp_launch._spec import HttpServer
 from mcp_launch._transports import TRIAL
 from mcp_launch._transports.memory import Memory
@@ -120,7 +119,7 @@ class EventClient(httpx.AsyncClient):
         self._network = network
         self.hide = spec.redactor
         self.reader = Reader(limits or Limits())
-        self.memory = Memory(self.rule, network, via=self.via, usual="/sse", hide=self.hide, connect=connect)
+        self.memory = Memory(self.rule, network, self, usual="/sse", hide=self.hide, connect=connect)
         self.proven = False
         """True once the session is initialized."""
         self.lost: Diagnosis | None = None
@@ -196,12 +195,6 @@ class EventClient(httpx.AsyncClient):
     def _transport_for_url(self, url: httpx.URL) -> httpx.AsyncBaseTransport:
         # Here, because a pattern in `mounts` does not match every spelling, and a login may be at any URL.
         return self._transport if self._network.is_direct(url) else super()._transport_for_url(url)
-
-    def via(self, url: Url) -> Via | None:
-        """Return the proxy for a URL, if there is one."""
-        # The library decides, because each reads NO_PROXY in its own way.
-        is_direct = self._transport_for_url(httpx.URL(str(url))) is self._transport
-        return None if is_direct else self._network.via(url)
 
 
 class Events:
