@@ -249,7 +249,7 @@ async def test_an_invalid_token_response_is_explained_without_the_text_of_pydant
 
     monkeypatch.setattr(oauth._Server, "create_token_response", issue)
     with oauth_servers() as login:
-        assert await refusal(login) == "Invalid token response: scope: Input should be a valid string"
+        assert await refusal(login) == "Invalid token response: scope: input should be a valid string"
 
 
 async def test_metadata_that_are_not_json_are_reported_once(marked: Marked) -> None:
@@ -261,7 +261,7 @@ async def test_metadata_that_are_not_json_are_reported_once(marked: Marked) -> N
     with raw_server(page) as raw:
         message = await refusal(Login(url=f"{raw.origin}/mcp", authorization=raw))
 
-    told = f"{raw.origin}/.well-known/oauth-protected-resource/mcp is not valid metadata (Invalid JSON: "
+    told = f"{raw.origin}/.well-known/oauth-protected-resource/mcp is not valid metadata (invalid JSON: "
     assert message.count(told) == 1
 
 

@@ -36,6 +36,7 @@ from acp_bindings._redact import shown_url
 from mcp_launch import logins
 from mcp_launch._command.explore.terminal import piped_lines
 from mcp_launch._command.show.text import printable, remark
+from mcp_launch._diagnosis.protocol import invalid_field
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong, trouble
 from mcp_launch._http_types import EVENT_STREAM, FORM, JSON, media_type
 from mcp_launch._spec import HttpServer, SseServer
@@ -400,8 +401,7 @@ _REGISTER = "register a client there and pass --client-id"
 
 def _fault(error: ValidationError) -> str:
     """Return the first thing that is wrong, and where."""
-    wrong = error.errors(include_input=False, include_context=False, include_url=False)[0]
-    return ": ".join(filter(None, (".".join(map(str, wrong["loc"])), wrong["msg"])))
+    return ": ".join(filter(None, invalid_field(error)))
 
 
 def _origin(url: str) -> str:
