@@ -441,10 +441,8 @@ class HttpTransport:
         """Return why requests failed; None if each got a response of MCP."""
         memory, proven = self._client.memory, self._client.proven
         stage: Stage | None = None if proven else "connect"
-        if self._client.lost:
-            # Before the memory, which may have a later response of another instance.
-            return self._client.lost
-        if (found := await memory.diagnosis(waited=waited, stage=stage)) is not None:
+        # The memory may have a later response of another instance, which has the session.
+        if (found := self._client.lost or await memory.diagnosis(waited=waited, stage=stage)) is not None:
             if found.code in DOUBTFUL and not proven and await self._speaks_sse():
                 message = f"this URL speaks the deprecated SSE transport: {self._network.phrases.sse}"
                 return replace(found, code="wrong_transport", message=message, advice=self._network.phrases.sse)
