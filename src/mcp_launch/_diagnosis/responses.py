@@ -63,8 +63,7 @@ def trouble(  # noqa: PLR0911 - a list of cases
         return found("not_mcp", f"{where} sent {summary}", "is the path right?")
     if "ProxyError" in kinds:
         advice = via and via.advice_after(error)
-        summary = f"the proxy {via} did not connect to {where}: {error}"
-        return found("refused", f"{summary}; {advice}" if advice else summary, advice)
+        return found("refused", f"the proxy {via} did not connect to {where}: {error}; {advice}", advice)
     if any(isinstance(cause, socket.gaierror | UnicodeError) for cause in causes):
         name = f"the host name of the proxy {via}" if via else f'the host name "{url.host}"'
         return found("dns", f"cannot resolve {name}; is it spelled correctly?", via and via.advice)
@@ -182,19 +181,21 @@ def judge(  # noqa: PLR0911 - a list of cases
         return None
     challenge = answer.headers.get("www_authenticate", "")
     summary = f"{answer.route} returned {answer.status} {answer.reason}".strip() + login_required_by(challenge)
-    facts = answer.facts
+    said, facts = _said(answer), answer.facts
+
+    def found(code: Code, advice: str, known: str | None = None) -> Diagnosis:
+        return Diagnosis(code, f"{summary}{said}; {advice}", facts, advice=known)
+
+    named = _NAMED if answer.named else None
     match answer.status:
         case HTTPStatus.UNAUTHORIZED:
             facts["authorization_sent"] = authorized
             command = f'run "mcp-launch login {"--sse " if usual == "/sse" else ""}{answer.url}"'
             again = f"{rejected}; {command} again" if rejected else None
-            said = _said(answer)
-            own = None if offers_login else _own_header(f"{said} {challenge}")
-            advice = again or slip or own or _login(command if offers_login else None, authorized=authorized)
-            known = advice if again or slip or own or authorized or offers_login else None
-            return Diagnosis("unauthorized", f"{summary}{said}; {advice}", facts, advice=known)
+            known = again or slip or (None if offers_login else _own_header(f"{said} {challenge}"))
+            advice = known or _login(command if offers_login else None, authorized=authorized)
+            return found("unauthorized", advice, advice if known or authorized or offers_login else None)
         case HTTPStatus.FORBIDDEN:
-            said = _said(answer)
             scope = re.search(r'\bscope="([^"]+)"', challenge)
             known = (
                 slip
@@ -203,28 +204,22 @@ def judge(  # noqa: PLR0911 - a list of cases
                 or (not authorized and _CREDENTIALS)
                 or (scope and f'does its token have the scope "{scope[1]}"?')
             )
-            advice = known or "is this user allowed to use it?"
-            return Diagnosis("forbidden", f"{summary}{said}; {advice}", facts, advice=known)
+            return found("forbidden", known or "is this user allowed to use it?", known)
         case HTTPStatus.NOT_FOUND | HTTPStatus.BAD_REQUEST if _lost(answer):
-            return Diagnosis("session_lost", f"{summary}{_said(answer)}; {LOST}", facts)
+            return found("session_lost", LOST)
         case _ if answer.is_mcp:
             return None
         case HTTPStatus.NOT_FOUND:
             often = _OTHER[usual] if answer.url.rstrip("/").endswith(usual) else f"It is often {usual}"
-            own = _NAMED if answer.named else None
-            message = f"{summary}{_said(answer)}; {own or f'is the path right? {often}'}"
-            return Diagnosis("not_found", message, facts, advice=own)
+            return found("not_found", named or f"is the path right? {often}", named)
         case HTTPStatus.METHOD_NOT_ALLOWED:
-            own = _NAMED if answer.named else None
-            message = f"{summary}{_said(answer)}; {own or 'is this the URL of an MCP server?'}"
-            return Diagnosis("method_not_allowed", message, facts, advice=own)
+            return found("method_not_allowed", named or "is this the URL of an MCP server?", named)
         case HTTPStatus.TOO_MANY_REQUESTS:
             after = answer.headers.get("retry_after")
-            when = _when(after) if after else "later"
-            return Diagnosis("rate_limited", f"{summary}{_said(answer)}; try again {when}", facts)
+            return found("rate_limited", f"try again {_when(after) if after else 'later'}")
         case status if status >= HTTPStatus.BAD_REQUEST:
             advice = _advice(answer)
-            return advised("http_error", summary, advice, facts, said=_said(answer))
+            return found("http_error", advice, advice)
         case status if status // 100 == 3 and (target := answer.headers.get("location")):
             advice = "if that is the server, use its URL; if it is a login page, the server requires credentials"
             if target == answer.url:
@@ -233,7 +228,7 @@ def judge(  # noqa: PLR0911 - a list of cases
             return advised("redirected", event, advice, facts)
         case _:
             misfit, advice = _misfit(answer)
-            return advised("not_mcp", f"{summary} with {misfit}", advice, facts, said=_said(answer))
+            return advised("not_mcp", f"{summary} with {misfit}", advice, facts, said=said)
 
 
 def _own_header(said: str) -> str | None:
