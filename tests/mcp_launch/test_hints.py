@@ -45,6 +45,8 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
         ("error: Not a directory (os error 20)", "is every path"),
         ("Error: Unable to access jarfile ~/a.jar", 'the file ~/a.jar was not found; "~" is not expanded'),
         ("Error: Cannot find module '/srv/'/srv/a.js''", "node cannot find /srv/'/srv/a.js';"),
+        ("npm error No versions available for weather-mcp", "the npm package weather-mcp was not found;"),
+        ("ERROR: No matching distribution found for weather-mcp", "the Python package weather-mcp was not found;"),
         ("npm ERR! 404  'weather-mcp@*' is not in this registry.", "the npm package weather-mcp was not found;"),
         ("npm error code SELF_SIGNED_CERT_IN_CHAIN\nnpm error errno SELF_SIGNED_CERT_IN_CHAIN", "NODE_EXTRA_CA_CERTS"),
         ("error: Failed to spawn: server.py\n  cause: No such file or directory", "cannot find the program server.py;"),
@@ -65,6 +67,7 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
         ("ModuleNotFoundError: No module named 'mcp.server'; 'mcp' is not a package", "no module mcp.server"),
         ("cannot attach stdin to a TTY-enabled container because stdin is not a terminal", "remove -t from"),
         ("bash: nope-cmd: command not found", "the program nope-cmd was not found;"),
+        ("bash: line 1: nope-cmd: command not found", "the program nope-cmd was not found;"),
         ("sh: 1: nope-cmd: not found", "the program nope-cmd was not found;"),
         (
             "Error: Cannot find module '/me/My%20MCP%20Server/caf%C3%A9.js'",

@@ -21,7 +21,7 @@ class Hint(NamedTuple):
     pattern: str
     """Searched in the lines of standard error, with `re.MULTILINE`."""
     advice: str
-    """The advice; its braces are filled with the groups of the pattern."""
+    """The advice; its braces are filled with the groups of the pattern that matched."""
     sample: str
     """A sample of what a program writes."""
 
@@ -42,7 +42,7 @@ def explain_end(lines: Sequence[str], *, status: int | None = None) -> tuple[str
             # The words of a later sentence are often advice, and those of the error itself may be names of packages.
             around = line[:_READ].replace(match[0], "").partition(". ")[0]
             if not is_about_messages and not _HARMLESS.search(around):
-                return advice.format(*match.groups()), line.strip()
+                return advice.format(*filter(None, match.groups())), line.strip()
     if found := missing_variable(lines):
         return None, found[1].strip()
     relevant = most_relevant_line(lines)
@@ -69,9 +69,6 @@ def explain_variable(lines: Sequence[str], *, given: Collection[str], empty: Col
 
 
 _NPM = r"npm (?:error|ERR!) "
-_NO_FILE = r"(?:Cannot find module|can't open file) '"
-_MISSING_PROGRAM = "the program {} was not found; is it installed, and on the PATH that the server gets?"
-_MISSING_PACKAGE = "the Python package {} was not found; is its name right?"
 NEEDS_PROXY = "is there a network, and does it need a proxy (HTTPS_PROXY)?"
 OLDER_SDK = "it was written for version 1 of the MCP SDK, but got version 2"
 
@@ -98,15 +95,11 @@ HINTS = (
         "npm notice Access token expired or revoked. Please try logging in again.\nnpm error code E404",
     ),
     Hint(
-        _NPM + r"404\s+(?:The requested resource )?'((?:@[^@'\n]+)?[^@'\n]+)@[^'\n]*' (?:could not|is not)",
+        _NPM + r"404\s+(?:The requested resource )?'((?:@[^@'\n]+)?[^@'\n]+)@[^'\n]*' (?:could not|is not)"
+        rf"|{_NPM}No versions available for (\S+)$",
         "the npm package {} was not found; is its name right?",
         "npm error code E404\n"
         "npm error 404  The requested resource '@scope/server@*' could not be found or you do not have permission",
-    ),
-    Hint(
-        _NPM + r"No versions available for (\S+)$",
-        "the npm package {} was not found; is its name right?",
-        "npm error code ENOVERSIONS\nnpm error No versions available for weather-mcp",
     ),
     Hint(
         _NPM + r"notarget No matching version found for (\S+?)\.?$",
@@ -161,14 +154,9 @@ HINTS = (
     ),
     # uv and pip:
     Hint(
-        r"Because (\S+) was not found in the package registry",
-        _MISSING_PACKAGE,
+        r"Because (\S+) was not found in the package registry|No matching distribution found for (\S+)",
+        "the Python package {} was not found; is its name right?",
         "  cause: Because weather-mcp was not found in the package registry and you require weather-mcp",
-    ),
-    Hint(
-        r"No matching distribution found for (\S+)",
-        _MISSING_PACKAGE,
-        "ERROR: No matching distribution found for weather-mcp",
     ),
     Hint(
         r"Because there is no version of (\S+)",
@@ -259,14 +247,10 @@ HINTS = (
         "/srv/node_modules/.bin/weather: 1: import: not found",
     ),
     Hint(
-        r"env: [\u2018'`]?([^\u2019'`:\n]+)[\u2019'`]?: No such file",
-        _MISSING_PROGRAM,
+        r"env: [\u2018'`]?([^\u2019'`:\n]+)[\u2019'`]?: No such file"
+        r"|^\S*sh: (?:line \d+: |\d+: )?(?:exec: )?(\S+): (?:command )?not found",
+        "the program {} was not found; is it installed, and on the PATH that the server gets?",
         "/usr/bin/env: \u2018nope\u2019: No such file or directory",
-    ),
-    Hint(
-        r"^\S*sh: (?:line \d+: |\d+: )?(?:exec: )?(\S+): (?:command )?not found",
-        _MISSING_PROGRAM,
-        "bash: line 1: nope-cmd: command not found",
     ),
     Hint(
         r"^\S*sh: (?:line \d+: |\d+: )?(?:exec: )?(\S+): Permission denied",
@@ -293,7 +277,7 @@ HINTS = (
     ),
     # Paths:
     Hint(
-        rf"(?:{_NO_FILE}|access jarfile )((?:[^'\n]*[/\\])?~[/\\][^'\n]*)",
+        r"(?:Cannot find module '|can't open file '|access jarfile )((?:[^'\n]*[/\\])?~[/\\][^'\n]*)",
         'the file {} was not found; "~" is not expanded here; write the full path',
         "Error: Cannot find module '/srv/~/weather/index.js'",
     ),
