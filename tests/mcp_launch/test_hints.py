@@ -47,6 +47,7 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
         ("Error: Cannot find module '/srv/'/srv/a.js''", "node cannot find /srv/'/srv/a.js';"),
         ("npm error No versions available for weather-mcp", "the npm package weather-mcp was not found;"),
         ("ERROR: No matching distribution found for weather-mcp", "the Python package weather-mcp was not found;"),
+        ("npm error code ECONNREFUSED\nnpm error syscall connect", "the package registry cannot be reached;"),
         ("npm ERR! 404  'weather-mcp@*' is not in this registry.", "the npm package weather-mcp was not found;"),
         ("npm error code SELF_SIGNED_CERT_IN_CHAIN\nnpm error errno SELF_SIGNED_CERT_IN_CHAIN", "NODE_EXTRA_CA_CERTS"),
         ("error: Failed to spawn: server.py\n  cause: No such file or directory", "cannot find the program server.py;"),

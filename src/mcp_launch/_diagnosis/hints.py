@@ -127,11 +127,6 @@ HINTS = (
         "npm error could not determine executable to run",
     ),
     Hint(
-        _NPM + r"code (?:ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONN\w+|ENETUNREACH)",
-        f"npm cannot reach its registry; {NEEDS_PROXY}",
-        "npm error code ECONNREFUSED\nnpm error syscall connect",
-    ),
-    Hint(
         _NPM + r"code ENOTCACHED",
         "the npm package is not in the cache, and npm is offline; run it once online",
         "npm ERR! code ENOTCACHED\nnpm ERR! request to https://registry.example/x failed",
@@ -195,8 +190,9 @@ HINTS = (
         "error: No such file or directory (os error 2)",
     ),
     Hint(
-        r"tunnel error|error sending request for url",
-        f"the Python registry cannot be reached; {NEEDS_PROXY}",
+        r"tunnel error|error sending request for url"
+        rf"|{_NPM}code (?:ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONN\w+|ENETUNREACH)",
+        f"the package registry cannot be reached; {NEEDS_PROXY}",
         "  cause: tunnel error: failed to create underlying connection\n  cause: tcp connect error",
     ),
     Hint(
