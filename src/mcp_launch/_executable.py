@@ -199,9 +199,9 @@ def words_of(line: str) -> list[str]:
 
 def as_entry(words: Sequence[str], phrases: Phrases) -> str:
     """Return a program and its arguments as in an entry."""
-    program, args = (json.dumps(each, ensure_ascii=False) for each in (words[0], list(words[1:])))
-    rest = f"[{program}, {args[1:]}" if phrases.lists_command else f'{program}, "args": {args}'
-    return f'"{phrases.called("command")}": {rest}'
+    name, (program, *args) = phrases.called("command"), words
+    entry = {name: list(words)} if phrases.lists_command else {name: program, "args": args}
+    return json.dumps(entry, ensure_ascii=False)[1:-1]
 
 
 _MISREAD: dict[str, str] = {
