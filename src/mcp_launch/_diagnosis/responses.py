@@ -276,18 +276,18 @@ _BYTES = "\ufffd\ufffd"
 """What is left of data that are not text."""
 _OF_EVENTS = ("data:", "event:", "id:", "retry:", ":")
 _OF_MESSAGES = re.compile(r'"(jsonrpc|protocolVersion)\\?"')
-"""Members of messages, also in a string."""
+"""Fields of messages, also in a string."""
 
 
 def _misfit(answer: Answer) -> tuple[str, str]:
     """Return what was sent instead of a message, and what to try."""
     start = answer.body.lstrip()
     wanted = JSON if start.startswith(("{", "[")) else EVENT_STREAM if start.startswith(_OF_EVENTS) else None
-    looks_right = '"jsonrpc"' in answer.body or start.startswith("event:")
-    if looks_right and wanted not in (None, answer.media_type):
+    is_message = _OF_MESSAGES.search(answer.body)
+    if (is_message or start.startswith("event:")) and wanted not in (None, answer.media_type):
         given = f'not "{answer.media_type}"' if answer.media_type else "which is missing"
         return "what looks like an MCP message", f'its Content-Type must be "{wanted}", {given}'
-    if answer.media_type == JSON and _OF_MESSAGES.search(answer.body):
+    if is_message and answer.media_type == JSON:
         return "what looks like an MCP message", "the response must be one JSON-RPC 2.0 message and nothing else"
     if _BYTES in answer.body:
         return "bytes that are not text", _COMPRESSION
