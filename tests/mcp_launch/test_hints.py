@@ -45,6 +45,10 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
         ("error: Not a directory (os error 20)", "is every path"),
         ("Error: Unable to access jarfile ~/a.jar", 'the file ~/a.jar was not found; "~" is not expanded'),
         ("Error: Cannot find module '/srv/'/srv/a.js''", "node cannot find /srv/'/srv/a.js';"),
+        (
+            "npm error code ETARGET\nnpm error notarget No matching version found for is-odd@99.99.99.",
+            "the package is-odd@99.99.99 was not found; is the version right?",
+        ),
         ("npm error No versions available for weather-mcp", "the npm package weather-mcp was not found;"),
         ("ERROR: No matching distribution found for weather-mcp", "the Python package weather-mcp was not found;"),
         ("npm error code ECONNREFUSED\nnpm error syscall connect", "the package registry cannot be reached;"),

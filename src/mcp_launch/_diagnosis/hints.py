@@ -46,7 +46,8 @@ def explain_end(lines: Sequence[str], *, status: int | None = None) -> tuple[str
     if found := missing_variable(lines):
         return None, found[1].strip()
     relevant = most_relevant_line(lines)
-    return None if relevant and not _SHELL.match(relevant) else _STATUS.get(status or 0), relevant
+    is_of_shell = relevant is None or _SHELL.match(relevant)
+    return _STATUS.get(status or 0) if is_of_shell else None, relevant
 
 
 def explain_variable(lines: Sequence[str], *, given: Collection[str], empty: Collection[str] = ()) -> str | None:
@@ -102,11 +103,6 @@ HINTS = (
         "npm error 404  The requested resource '@scope/server@*' could not be found or you do not have permission",
     ),
     Hint(
-        _NPM + r"notarget No matching version found for (\S+?)\.?$",
-        "npm has no {}; is the version right?",
-        "npm error notarget No matching version found for is-odd@99.99.99.",
-    ),
-    Hint(
         _NPM + r"(?:code )?E404",
         "the npm package does not exist; is its name right?",
         "npm error code E404\nnpm error 404 Not Found - GET https://registry.example/x/-/x-1.0.0.tgz",
@@ -154,8 +150,8 @@ HINTS = (
         "  cause: Because weather-mcp was not found in the package registry and you require weather-mcp",
     ),
     Hint(
-        r"Because there is no version of (\S+)",
-        "the Python package {} was not found; is the version right?",
+        rf"Because there is no version of (\S+)|{_NPM}notarget No matching version found for (\S+?)\.?$",
+        "the package {} was not found; is the version right?",
         "  cause: Because there is no version of weather-mcp==99.9 and you require weather-mcp==99.9, we can conclude",
     ),
     Hint(
