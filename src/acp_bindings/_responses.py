@@ -15,8 +15,6 @@ from acp_bindings._redact import shown_proxy, shown_url
 
 QUOTED = 160
 """Characters of a response that a message quotes."""
-_NO_SERVER = "the gateway in front of it got no valid response; is the server behind it running?"
-_SLOW = "the gateway in front of it timed out; is the server behind it running?"
 STATUS_ADVICE = {
     402: "it requires a payment; is a trial or a quota over?",
     407: "the proxy requires a login; add it to the proxy's URL",
@@ -27,12 +25,12 @@ STATUS_ADVICE = {
     431: "a header is too large for it; is a token too long?",
     451: "it is not available at this place or to this account, for legal reasons",
     500: "it had an internal error; its log may say why",
-    502: _NO_SERVER,
     503: "it is unavailable now; try again later",
-    504: _SLOW,
-    # Those of Cloudflare.
-    **dict.fromkeys((520, 521, 523, 530), _NO_SERVER),
-    **dict.fromkeys((522, 524), _SLOW),
+    # Cloudflare sends those from 520 on.
+    **dict.fromkeys(
+        (502, 520, 521, 523, 530), "the gateway in front of it got no valid response; is the server behind it running?"
+    ),
+    **dict.fromkeys((504, 522, 524), "the gateway in front of it timed out; is the server behind it running?"),
     **dict.fromkeys((525, 526), "the gateway in front of it cannot connect to it by TLS; is its certificate valid?"),
 }
 """Advice by status."""
