@@ -81,14 +81,15 @@ def misspelt(observed: ObservedMessage) -> Iterator[Remark]:
             for name, meant in _misspelt(value, members):
                 message = f'unknown name; write "{meant}"'
                 yield remark(observed, "schema.misspelt", message, *path, name)
-    kind = observed.update.get("sessionUpdate") if observed.version == 1 else None
-    if isinstance(kind, str) and not kind.startswith("_") and kind not in known_updates("v1_unstable"):
-        known = known_updates("v1")
-        if not other_spelling(kind, known):
-            close = closest(kind[:100], known)
-            hint = f'did you mean "{close}"?' if close else "names of extensions begin with an underscore"
-            message = f"unknown in version 1, and clients ignore or refuse it; {hint}"
-            yield remark(observed, "schema.misspelt", message, "update", "sessionUpdate")
+    kind = observed.update.get("sessionUpdate")
+    if observed.version > 1 or not isinstance(kind, str) or kind.startswith("_"):
+        return
+    known = known_updates("v1")
+    if kind not in known and not other_spelling(kind, known) and kind not in known_updates("v1_unstable"):
+        close = closest(kind[:100], known)
+        hint = f'did you mean "{close}"?' if close else "names of extensions begin with an underscore"
+        message = f"unknown in version 1, and clients ignore or refuse it; {hint}"
+        yield remark(observed, "schema.misspelt", message, "update", "sessionUpdate")
 
 
 def known_updates(package: str) -> tuple[str, ...]:
