@@ -143,8 +143,8 @@ class Connection:
         self._lines = LineBuffer(limit=limit)
         self._thread: int | None = None
         """The thread of the block, once it has been entered."""
-        self._gone: ConnectionClosed | None = None
-        """Why the connection has ended, once it has."""
+        self.gone: ConnectionClosed | None = None
+        """Why the connection has ended, which requests raise from now on; None while the peer is there."""
         self._rejection = ""
         """The end of that reason, if the peer rejected a message and could not say which."""
         self._reading = anyio.CancelScope()
@@ -153,7 +153,7 @@ class Connection:
         self._block: AbstractAsyncContextManager[None] = self._running()
 
     def __repr__(self) -> str:
-        state = f"closed: {self._gone}" if self._gone else "open"
+        state = f"closed: {self.gone}" if self.gone else "open"
         return f"<{type(self).__name__} of {self.role}, {state}>"
 
     @property
@@ -240,8 +240,8 @@ class Connection:
         sent = self._codec.request(params, method=method)
         call = self._calls.begin(sent.id, then, inside=inside)
         try:
-            if self._gone:
-                self._calls.fail(sent.id, self._gone)
+            if self.gone:
+                self._calls.fail(sent.id, self.gone)
             else:
                 in_time = _NOTHING if timeout is None else anyio.move_on_after(timeout)
                 with self._asking(turn, inside=inside), in_time:
@@ -299,9 +299,9 @@ class Connection:
             with self._serving.unheard():
                 if await outbox.line_up(line).wait():
                     return
-        # Not `_gone`: a peer that says nothing more may still read.
+        # Not `gone`: a peer that says nothing more may still read.
         if outbox.is_broken or outbox.is_ending:
-            end = self._gone or ConnectionClosed(_DEAF)
+            end = self.gone or ConnectionClosed(_DEAF)
             raise end.of(None, stray=end.stray)
         outbox.add(line)
 
@@ -356,11 +356,6 @@ class Connection:
         self._outbox.end()
         self._serving.cancel_all()
 
-    @property
-    def gone(self) -> ConnectionClosed | None:
-        """The error that requests raise from now on; None while the peer is there."""
-        return self._gone
-
     async def wait_ended(self) -> ConnectionClosed:
         """Wait until the peer has gone and all its messages have been handled, or until `close` is called.
 
@@ -369,7 +364,7 @@ class Connection:
         """
         await self._ended.wait()
         # A block that is cancelled from outside ends its handlers first.
-        return self._gone or ConnectionClosed(_CLOSED)
+        return self.gone or ConnectionClosed(_CLOSED)
 
     async def __aenter__(self) -> Self:
         """Open the connection. A connection can be used only once."""
@@ -471,7 +466,7 @@ class Connection:
             # The block is cancelled. Its cleanup must not wait for responses, because reading has ended.
             self.close()
             raise
-        if not self._gone:
+        if not self.gone:
             self._lose(await self._explain(end))
 
     async def _read_to_end(self) -> ConnectionClosed:
@@ -551,13 +546,13 @@ class Connection:
         Returns:
             The reason: *end*, unless there was an earlier one.
         """
-        if self._gone is None:
-            self._gone = end = end.of(None, stray=self._stray.since(self._stray.count))
+        if self.gone is None:
+            self.gone = end = end.of(None, stray=self._stray.since(self._stray.count))
             end.reason += self._rejection
             self._has_read.set()
             self._fail_all(end, inside=True)
             self._serving.end(partial(self._fail_all, end))
-        return self._gone
+        return self.gone
 
     def _fail_all(self, end: ConnectionClosed, *, inside: bool = False) -> None:
         self._calls.fail_all(end, inside=inside)
