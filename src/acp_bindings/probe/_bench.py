@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, TypeVar, cast
 
 import anyio
 from anyio.abc import TaskGroup
@@ -107,11 +107,9 @@ class Bench:
         """Return the text of a prompt."""
         return self.options.prompt or default
 
-    def is_one_of(self, values: Any, value: object) -> bool:
-        """Return True for one of the values of a type or, in v2, an extension, which begins with `_`."""
-        if self.version > 1:
-            return str(value).startswith("_") or value in get_args(get_args(values)[0])
-        return value in get_args(values)
+    def is_one_of(self, known: Sequence[str], value: object) -> bool:
+        """Return True for a known value and, in v2, for that of an extension, which begins with `_`."""
+        return value in known or (self.version > 1 and str(value).startswith("_"))
 
     def new_cwd(self) -> Path:
         """Make an empty directory with a file `probe.txt`."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
-from acp_bindings import v1, v2
+from acp_bindings import v1
 from acp_bindings.probe._bench import WORK, Bench, first_turn
 from acp_bindings.probe._check import Failed, Skipped, check
 from acp_bindings.probe._checks.check_prompts import cancelling
@@ -20,7 +20,7 @@ _NO_QUESTION = "the prompt led to no permission request; see --prompt"
 @check(_SOURCE, "Send options with ids that differ, and the tool call that they are for.")
 async def question(bench: Bench) -> None:
     """A permission request has options whose ids differ, and kinds of the protocol."""
-    kinds = (v1 if bench.version == 1 else v2).PermissionOptionKind
+    kinds = get_args(v1.PermissionOptionKind)
     for line in _questions(await bench.once(worked)):
         bench.validate("RequestPermissionRequest", line.fields["params"], [line])
         options: Any = line.fields["params"]["options"]
