@@ -265,24 +265,23 @@ class Agent:
         """
         if not await self.has_answer(call):
             late = "" if self.has_ended else f" within {self.timeout:g} s"
-            wrote, cure, stray = self.stray(call)
-            cure = cure or ("" if self.initialized else _SILENT)
-            problem = f"the agent did not respond to `{call.request.message['method']}`{late}{wrote}"
-            hint = "" if stray else self.more_time(call.request.message["method"])
-            raise self.failure(problem, [*call.lines, *stray], cure=cure, hint=hint)
+            problem = f"the agent did not respond to `{call.request.message['method']}`{late}"
+            cure, hint = "" if self.initialized else _SILENT, self.more_time(call.request.message["method"])
+            raise self.without_response(call, problem, call.lines, cure=cure, hint=hint)
         return call
 
-    def stray(self, call: Call) -> tuple[str, str, list[Line]]:
-        """Return what may be meant as the response to a request: the rest of a sentence, the advice, and the lines."""
-        request, since = call.request.fields, self.since(call.request)
-        for each in since:
-            id_, is_other = each.fields.get("id"), key_of(each.fields) != key_of(request)
-            if "method" not in each.fields and is_other and str(id_) == str(request["id"]):
-                said = f"; it responded with the id {json.dumps(id_)}, not {json.dumps(request['id'])}"
-                return said, "Return the id of a request as it was sent, with the same type.", [each]
+    def without_response(self, call: Call, problem: str, lines: Iterable[Line], *, cure: str, hint: str) -> Failed:
+        """Return the failure to answer a request, with the lines that may be meant as its response."""
+        id_, since = call.request.fields["id"], self.since(call.request)
         stray = [each for each in since if not each.fields]
-        said = f"; it wrote {len(stray)} line{'s' if stray[1:] else ''} without a message" if stray else ""
-        return said, _FORM if stray else "", stray[:3]
+        wrong = [each for each in since if "method" not in each.fields and str(each.fields.get("id")) == str(id_)]
+        if wrong and not call.response:
+            problem += f"; it responded with the id {json.dumps(wrong[0].fields['id'])}, not {json.dumps(id_)}"
+            cure, hint, stray = "Return the id of a request as it was sent, with the same type.", "", wrong[:1]
+        elif stray:
+            problem += f"; it wrote {len(stray)} line{'s' if stray[1:] else ''} without a message"
+            cure, hint = _FORM, ""
+        return self.failure(problem, [*lines, *stray[:3]], cure=cure, hint=hint)
 
     def failure(self, problem: str, lines: Iterable[Line], *, cure: str = "", hint: str = "") -> Failed:
         """Return a failure. If the agent has ended, it says how, and what to do about that."""

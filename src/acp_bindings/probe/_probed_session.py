@@ -228,8 +228,7 @@ class Turn:
             # The advice of the check is about what the client did in the turn, such as to cancel it.
             cure, hint = ("", more) if self._acts else (f"{more} Otherwise, it must end its turns.", "")
             problem = "the turn has not ended" if agent.has_ended else f"the turn has not ended: {why}"
-            wrote, advice, stray = agent.stray(self.call)
-            raise agent.failure(problem + wrote, [*self.lines, *stray], cure=advice or cure, hint="" if stray else hint)
+            raise agent.without_response(self.call, problem, self.lines, cure=cure, hint=hint)
         if _is_of_login(self.error):
             raise requires_login(self.error, "prompts")
         if self.call.error and self.stop_reason != "cancelled":
