@@ -153,7 +153,7 @@ async def start_child(
             reason = "the working directory does not exist; check the path"
         elif not os.path.dirname(found) and os.path.exists(os.path.join(cwd or "", found)):
             reason = f'command not found on PATH; write "{os.path.join(os.curdir, found)}"'
-        elif " " in found and shutil.which(found.split()[0], path=variables.get("PATH")):
+        elif " " in found and shutil.which(found.partition(" ")[0], path=variables.get("PATH")):
             reason = "command not found; pass the program and its arguments separately, not in one text"
         elif os.path.exists(os.path.join(cwd or "", found)):
             reason = "the interpreter in its first line does not exist, or it was built for another system"

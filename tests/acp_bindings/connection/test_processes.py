@@ -334,6 +334,7 @@ async def test_a_command_that_cannot_be_started_is_reported_with_the_reason(tmp_
         (file, None, f'cannot start "{file}": Permission denied'),
         (script, None, f'cannot start "{script}": {no_interpreter}'),
         ("agent.script", tmp_path, f'command not found on PATH; write "{os.path.join(".", "agent.script")}"'),
+        (" ", None, "command not found; check the path"),
         (f"{sys.executable} agent.py", None, "pass the program and its arguments separately, not in one text"),
         ("./agent.script", tmp_path, f'cannot start "./agent.script": {no_interpreter}'),
     ]
