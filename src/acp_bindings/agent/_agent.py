@@ -50,9 +50,6 @@ Capability: TypeAlias = Literal[
 ]
 """The capabilities that an agent has only if its author handles their methods."""
 
-_OUT_OF_REACH = frozenset({"session.fork", "session.system_prompt", "session.system_prompt.override"})
-"""Capabilities that no handler can fulfil."""
-
 GRACE = 0.25
 """Seconds for turns to end after the client has closed its side."""
 _EXIT = 1.0
@@ -134,7 +131,7 @@ class Agent(Generic[M]):
                 it *accepts*.
             ValueError: one of the *capabilities* needs more than a handler.
         """
-        if unfit := sorted(_OUT_OF_REACH.intersection(capabilities)):
+        if unfit := sorted(each for each in capabilities if each.startswith(("session.fork", "session.system_prompt"))):
             why = "its handlers neither open sessions nor get the system prompt"
             raise ValueError(f"agent {name} cannot have {', '.join(unfit)}: {why}")
         self._name = name
