@@ -392,11 +392,11 @@ class Agent(Generic[M]):
                         async with anyio.create_task_group() as closing:
                             for sessions in self._open.values():
                                 closing.start_soon(sessions.close)
-                    self._open.clear()
                     if self._exit:
                         self._exit.start()
                     self._tasks.cancel_scope.cancel()
         finally:
+            self._open.clear()
             self._tasks = None
 
     def handlers_for(self, identity: str | None) -> AgentHandlers:
@@ -497,7 +497,7 @@ class Agent(Generic[M]):
                 await sessions.close(connection)
 
     def _abandon(self) -> None:
-        """End the process without what keeps it from ending."""
+        """End the process, although a call in a thread or a handler is still running."""
         if self._tasks is None:
             log.warning("a call in a thread of agent %s is still running; the process exits without it", self._name)
             os._exit(0)
