@@ -167,7 +167,7 @@ class Agent(Generic[M]):
         self._open: WeakValueDictionary[str | None, OpenSessions[M]] = WeakValueDictionary()
         """The open sessions of each identity that has a connection, whose handlers refer to them."""
         self._tasks: TaskGroup | None = None
-        self._exit: threading.Timer | None = None
+        self._exit: threading.Thread | None = None
 
     def __repr__(self) -> str:
         return f"<Agent {self._name}>"
@@ -292,13 +292,11 @@ class Agent(Generic[M]):
             ValueError: the agent is incomplete, for example without a prompt handler.
         """
         self._checked()  # here, because an exception group would hide the error
-        self._exit = threading.Timer(_EXIT, self._abandon)
-        self._exit.daemon = True
+        self._exit = threading.Thread(target=self._leave, daemon=True)
         try:
             anyio.run(self._run_process, backend=backend)
         finally:
-            self._exit.cancel()
-        threading.Thread(target=_leave_calls, daemon=True).start()
+            self._exit = None
 
     async def serve(self, *, grace: float = GRACE) -> None:
         """Serve the client that started this process, over standard input and output, until it leaves.
@@ -496,13 +494,23 @@ class Agent(Generic[M]):
             with anyio.CancelScope(shield=True):
                 await sessions.close(connection)
 
-    def _abandon(self) -> None:
-        """End the process, although a call in a thread or a handler is still running."""
-        if self._tasks is None:
-            log.warning("a call in a thread of agent %s is still running; the process exits without it", self._name)
-            os._exit(0)
-        log.error("a prompt handler of agent %s ignores its cancellation; the process exits without it", self._name)
-        os._exit(1)
+    def _leave(self) -> None:
+        """End the process after the close of all sessions, although a handler or a call in a thread goes on."""
+        sleep(_EXIT)
+        if self._exit is threading.current_thread():  # `run` has not returned
+            if self._tasks is None:
+                log.warning("a call in a thread of agent %s is still running; the process exits without it", self._name)
+                os._exit(0)
+            log.error("a prompt handler of agent %s ignores its cancellation; the process exits without it", self._name)
+            os._exit(1)
+        threading.main_thread().join()
+        left = [each for each in threading.enumerate() if not each.daemon]
+        for thread in left:
+            if not thread.name.startswith("AnyIO worker"):
+                thread.join()  # it belongs to the program
+        sleep(_EXIT)
+        if any(each.is_alive() for each in left):
+            os._exit(1 if hasattr(sys, "last_value") else 0)  # 1 after an exception of the program
 
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[Connection]:
@@ -530,18 +538,6 @@ class Agent(Generic[M]):
 
             tasks.start_soon(serve)
             yield client
-
-
-def _leave_calls() -> None:
-    """End the process after the main thread, also if calls that handlers have left are still running in threads."""
-    threading.main_thread().join()
-    left = [each for each in threading.enumerate() if not each.daemon]
-    for thread in left:
-        if not thread.name.startswith("AnyIO worker"):
-            thread.join()  # it belongs to the program
-    sleep(_EXIT)
-    if any(each.is_alive() for each in left):
-        os._exit(0)
 
 
 async def _cancel_on_signal(tasks: TaskGroup) -> None:

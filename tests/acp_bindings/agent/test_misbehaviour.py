@@ -544,17 +544,21 @@ agent.run()
 threading.Thread(target=finish).start()
 finish()
 """
+IN_ANYIO = "anyio.to_thread.run_sync(time.sleep, 60, abandon_on_cancel=True)"
 
 
 @pytest.mark.parametrize(
-    ("call", "says"),
+    ("call", "end", "status", "says"),
     [
-        ("anyio.to_thread.run_sync(time.sleep, 60, abandon_on_cancel=True)", "finished\nfinished\n"),
-        ("asyncio.to_thread(time.sleep, 60)", "a call in a thread of agent threads is still running"),
+        (IN_ANYIO, "", 0, "finished\nfinished\n"),
+        (IN_ANYIO, "raise LookupError", 1, "\nLookupError\n"),
+        ("asyncio.to_thread(time.sleep, 60)", "", 0, "a call in a thread of agent threads is still running"),
     ],
 )
-def test_a_process_ends_without_the_calls_that_it_has_left_in_threads(call: str, says: str) -> None:
-    program = [sys.executable, "-c", PROGRAM.replace("CALL", call)]
+def test_a_process_ends_without_the_calls_that_it_has_left_in_threads(
+    call: str, end: str, status: int, says: str
+) -> None:
+    program = [sys.executable, "-c", PROGRAM.replace("CALL", call) + end]
     agent: Any
     with subprocess.Popen(program, stdin=-1, stdout=-1, stderr=-1, bufsize=0) as agent:
         agent.stdin.write(_line("initialize", {"protocolVersion": 1}, 1))
@@ -564,5 +568,5 @@ def test_a_process_ends_without_the_calls_that_it_has_left_in_threads(call: str,
         agent.stdin.write(_line("session/prompt", {"sessionId": session, "prompt": []}, 3))
         assert b"begun" in agent.stdout.readline()
         agent.stdin.close()
-        assert agent.wait(30) == 0
+        assert agent.wait(30) == status
         assert says in agent.stderr.read().decode()
