@@ -303,8 +303,7 @@ class Conversation:
         await to_the_end(partial(self.stop, turn))
 
     async def stop(self, turn: Running) -> None:
-        """Cancel a turn and wait for its end."""
-        turn.abandoned = True
+        """Cancel a turn that was abandoned or whose session is closed, and wait for its end."""
         turn.discard()
         if not turn.cancelled:
             with anyio.move_on_after(self.host.patience), contextlib.suppress(AcpError):
