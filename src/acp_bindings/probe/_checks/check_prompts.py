@@ -167,11 +167,10 @@ async def two_sessions(bench: Bench) -> None:
     for each in turns:
         await each.ended()
     # Another check reports late updates of earlier sessions.
-    known = [members_of(line.fields.get("result")).get("sessionId") for line in agent.lines]
+    known = {members_of(line.fields.get("result")).get("sessionId") for line in agent.lines} - {None}
     for line in agent.since(turns[0].call.request):
         session_id, update = update_of(line)
-        is_unknown = session_id is None or session_id not in known
-        if update and is_unknown and str(update.get("sessionUpdate")).startswith("agent_"):
+        if update and session_id not in known and str(update.get("sessionUpdate")).startswith("agent_"):
             where = "without `sessionId`" if session_id is None else "for another session"
             raise Failed(f"an update came {where}", [turns[0].call.request, line])
     for each in turns:
