@@ -961,7 +961,7 @@ async def test_updates_without_a_session_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.anyio
-async def test_a_constant_session_id_is_no_reason_to_leave_out_requests(tmp_path: Path) -> None:
+async def test_requests_with_a_constant_session_id_are_checked(tmp_path: Path) -> None:
     only = ["sessions.relative-cwd", "conversation.lifecycle"]
     agent = UNFINISHED.replace('str(message["id"])', '"fixed"')
 
