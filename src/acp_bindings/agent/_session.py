@@ -566,14 +566,9 @@ class Session(Generic[M]):
 
     def _with_ids(self, updates: Sequence[v1.SessionUpdate]) -> Iterator[v1.SessionUpdate]:
         """Yield *updates*. Consecutive chunks without an id, which v2 requires, become one message."""
-        for _, run in groupby(updates, key=lambda each: each.session_update):
-            new_id = ""
-            for update in run:
-                if isinstance(update, _CHUNKS) and update.message_id is None:
-                    new_id = new_id or self.new_id("message")
-                    yield update.model_copy(update={"message_id": new_id})
-                else:
-                    yield update
+        for (_, id_), run in groupby(updates, key=lambda each: (each.session_update, getattr(each, "message_id", ""))):
+            new = {"message_id": self.new_id("message")} if id_ is None else {}
+            yield from (each.model_copy(update=new) if new else each for each in run)
 
     async def flush(self, *, changed: bool = False) -> None:
         """Store what is pending. Everything is in the store when this returns.
