@@ -149,6 +149,8 @@ def test_the_page_of_errors_lists_every_public_error(root: type[Exception]) -> N
     page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
     public = {name for name in names if not name.startswith("_")}
     assert {root.__name__} < public <= set(re.findall(r"`(\w+)`", page))
+    named = re.findall(r"`([a-z_.]+)`", page.partition("## Class hierarchies")[2])
+    assert public <= {name for module in named for name in dir(import_module(module))}
 
 
 def shown(program: str, document: str) -> list[tuple[str, str]]:
