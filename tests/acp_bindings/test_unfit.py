@@ -84,6 +84,12 @@ def test_a_list_of_dicts_in_place_of_objects_is_refused() -> None:
     assert request == OF_ANY.NewSessionRequest(cwd="/", mcp_servers=[])
 
 
+def test_a_dict_in_a_list_is_refused_with_its_place() -> None:
+    server: Any = {"name": "hunter2", "command": 5}
+    with pytest.raises(TypeError, match=r"^NewSessionRequest\.mcp_servers\[0\] must be an object, not a dict"):
+        v1.NewSessionRequest(cwd="/", mcp_servers=[server])
+
+
 @pytest.mark.parametrize("outcome", [{"outcome": "selected", "optionId": "hunter2"}, {"outcome": "hunter2"}, {}])
 def test_a_dict_in_place_of_an_object_is_refused_whatever_its_content(outcome: Any) -> None:
     with pytest.raises(TypeError) as raised:

@@ -14,6 +14,7 @@ from acp_bindings._json import full_name, kind_of
 from acp_bindings._lazy import joined
 from acp_bindings._models.embedding import HIDDEN, line, of_lines
 from acp_bindings._models.fields import parts_of
+from acp_bindings.errors import format_path
 
 _OF_OBJECTS = {"model_type", "model_attributes_type", "union_tag_not_found", "union_tag_invalid"}
 _MOST_NAMED = 5
@@ -34,9 +35,8 @@ def refuse_unfit(cls: type[BaseModel], members: Mapping[str, Any], error: Valida
         # Other errors are, for example, a dict in place of a list, or come from a validator of a user.
         is_of_object = each["type"] in _OF_OBJECTS or len(each["loc"]) > len(place)
         if wanted and is_of_object and isinstance(cast("object", given), dict):
-            raise TypeError(
-                f"{cls.__name__}.{place[0]} must be an object, not a dict; `decode` can make one from it"
-            ) from None
+            where = f"{cls.__name__}.{format_path(place)[:-2]}"
+            raise TypeError(f"{where} must be an object, not a dict; `decode` can make one from it") from None
         if not wanted or each["type"] not in _OF_OBJECTS or isinstance(given, tuple(wanted)):
             said.append(line(each))
         elif place not in unfit:
