@@ -140,7 +140,7 @@ class AgentHandlers(Handlers):
         """
         opened = self._opened.get(connection)
         if opened is None or opened.settled is None:
-            raise NotInitialized("what depends on it")
+            raise NotInitialized("settled()")
         return opened.settled
 
     def of(self, message: Request | Notification, connection: Connection) -> Handler | None:

@@ -197,6 +197,9 @@ class _Stored(Model):
     prompted: bool
 
 
+_Stored.__name__ = "SessionRecord"  # which errors name
+
+
 def _listing_remarks(record: SessionRecord, listed: list[SessionInfo]) -> list[Remark]:
     facts = {"sessionId": record.session_id}
     found = [each for each in listed if each.session_id == record.session_id]

@@ -194,7 +194,7 @@ async def test_one_agent_serves_connections_of_different_versions() -> None:
     ):
         await one.say({"id": 0, "method": "initialize", "params": CLIENT})
         await one.hear()
-        with pytest.raises(NotInitialized):
+        with pytest.raises(NotInitialized, match=r"^settled\(\) came before initialize was answered"):
             handlers.settled(second)
         await other.say({"id": 0, "method": "session/new", "params": {"cwd": "/"}})
         assert (await other.hear())["error"]["code"] == -32600

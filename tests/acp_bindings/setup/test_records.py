@@ -128,7 +128,7 @@ def test_servers_that_are_only_named_are_never_left_out() -> None:
 
 @pytest.mark.parametrize("data", ["{}", "[]", "x", b'{"sessionId": 5, "cwd": "/"}', {"sessionId": "s"}])
 def test_an_invalid_record_is_refused(data: Any) -> None:
-    with pytest.raises(DecodeError):
+    with pytest.raises(DecodeError, match=r"^SessionRecord: "):
         SessionRecord.from_json(data)
 
 
