@@ -78,8 +78,9 @@ class Client:
             version: its version.
             title: its name, for people.
             permission: a function, plain or async, that is called with a `PermissionQuestion`. It returns one of the
-                options or its id, True or False to allow or reject once, or None to leave the question open, which the
-                agent gets as cancelled. A `PermissionPolicy` is such a function. Without it, everything is rejected.
+                options or its id, True or False to allow or reject, if possible only once, or None to cancel the
+                request. A `PermissionPolicy` is such a function. Without it, everything is rejected, or cancelled if
+                the agent does not offer that.
             files: reads and writes files for agents of v1.
             terminals: runs commands for agents of v1.
             elicitation: a function, plain or async, that is called with a `v1.CreateElicitationRequest` for a form. It

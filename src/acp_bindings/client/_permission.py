@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("acp_bindings.client")
 
 PermissionAnswer: TypeAlias = v1.PermissionOption | str | bool | None
-"""An option or its id; True or False for the option to allow or reject once; None to leave the question open."""
+"""An option or its id; True or False for the option to allow or reject, if possible only once; None to cancel."""
 
 _PATH_INPUTS = ("path", "file_path", "filePath", "filepath", "notebook_path")
 """Names under which tools get a path, in `raw_input`."""
@@ -147,7 +147,7 @@ def _option(option: Any) -> v1.PermissionOption:
 
 
 def as_option(question: PermissionQuestion, answer: object) -> str | None:
-    """Return the id of the option that *answer* means; None if it is left open.
+    """Return the id of the option that *answer* means; None to cancel the request.
 
     Raises:
         ValueError: the agent did not offer this option.
