@@ -238,6 +238,9 @@ class Turn(Generic[M]):
             question: the question, such as "Write notes.txt?".
             call: the tool call that needs the permission. Without it, v1 shows the question as a tool call of its own,
                 because a permission request of v1 is always about one. It fails unless the user agrees.
+
+        Raises:
+            RequestFailed: the client has no handler for such requests, or it failed.
         """
         options = [
             v1.PermissionOption(option_id="allow", name="Allow", kind="allow_once"),
@@ -257,6 +260,9 @@ class Turn(Generic[M]):
             question: the question.
             options: the options, with kinds such as `allow_always`.
             call: the tool call that needs the permission.
+
+        Raises:
+            RequestFailed: the client has no handler for such requests, or it failed.
         """
         self.check_running()
         is_v1 = self.session.client.version == 1

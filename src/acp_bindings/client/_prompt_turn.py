@@ -64,8 +64,8 @@ class PromptTurn:
         states of v2 are left out. If the turn fails, its error is raised after the last update; see `__await__`.
 
         If your loop is slower than the agent, up to 10,000 updates are kept. After that, chunks of text that continue
-        each other are joined, and if that is not enough, the oldest updates are dropped and counted in `lost`. Other
-        sessions do not wait for your loop.
+        each other are joined, and if that is not enough, all but the last 5,000 are dropped and counted in `lost`.
+        Other sessions do not wait for your loop.
         """
         turn = self._turn
         if self._iterated or turn.discarded:
