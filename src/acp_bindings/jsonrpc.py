@@ -112,11 +112,11 @@ HEAD = re.compile(
               | "id"      \s*:\s* (?P<id> 0 | -?[1-9]\d* | "[\x20!#-\[\]-~]*" | null )
               | "method"  \s*:\s* "(?P<method> [!#-\[\]-~]* )" )
         \s* , ){1,3}
-    \s* "(?: params | (?P<result> result ) )" \s* :
+    \s* "(?: params | (?P<outcome> result | error ) )" \s* :
     """.replace(rb"\s", rb"[\x20\t\r\n]"),  # which is all the white space that JSON has
     re.VERBOSE,
 )
-"""The beginning of a line with only fields of JSON-RPC before `params` or `result`, in any order.
+"""The beginning of a line with only fields of JSON-RPC before `params`, `result` or `error`, in any order.
 
 Three at most: matching takes memory for each, and a line may have millions.
 """
@@ -421,7 +421,7 @@ class Codec:
         """Return the message in a *line* of the usual form, otherwise None."""
         try:
             if (found := HEAD.match(line)) and found["marked"]:
-                return self._read_result(line, found) if found["result"] else self._read_known_call(line, found)
+                return self._read_result(line, found) if found["outcome"] else self._read_known_call(line, found)
         except ValueError:
             pass
         return None
@@ -444,7 +444,7 @@ class Codec:
     def _read_result(self, line: bytes, head: re.Match[bytes]) -> Message | None:
         id_: Id = from_json(head["id"]) if head["id"] else None
         method, type_ = self._open.get(id_, (None, None))
-        if method is None or type_ is None or head["method"] is not None:
+        if method is None or type_ is None or head["method"] is not None or head["outcome"] != b"result":
             return None
         result = read_text(validate_of(type_.result), value_after(line, head.end()))
         del self._open[id_]
@@ -473,7 +473,7 @@ class Codec:
         told = complaint + hint_about(line, complaint)
         # A truncated line has an id too, but its writer has died, which ends the connection. With findings, a rule of
         # `check` reports the line.
-        if not self.findings and (found := HEAD.match(line)) and found["result"] and line.rstrip().endswith(b"}"):
+        if not self.findings and (found := HEAD.match(line)) and found["outcome"] and line.rstrip().endswith(b"}"):
             # An integer may be too long.
             id_: Any = parsed_members(b'{"id":%b}' % (found["id"] or b"")).get("id", ...)
             if found["method"] is None and self._is_open(id_):

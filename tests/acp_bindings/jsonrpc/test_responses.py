@@ -165,6 +165,21 @@ def test_a_result_that_is_not_json_completes_its_request(result: str, complaint:
     assert dict(codec.pending) == {}
 
 
+def test_an_error_that_is_not_json_completes_its_request() -> None:
+    codec = client()
+    codec.request(v1.LogoutRequest())
+
+    bad = codec.read('{"jsonrpc":"2.0","id":0,"error":{"code":1,"message":"m","data":NaN}}')
+
+    assert isinstance(bad, BadResponse)
+    assert dict(codec.pending) == {}
+
+
+def test_an_error_is_never_read_as_params() -> None:
+    text = '{"jsonrpc":"2.0","id":1,"method":"session/new","error":{"cwd":"/","mcpServers":[]}}'
+    assert "both a method and an error" in answered(agent().read(text))["error"]["message"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
