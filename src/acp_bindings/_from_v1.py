@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pydantic_core import from_json
 
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
+from acp_bindings.errors import DecodeError, Issue
 from acp_bindings.setup._versions import version_of
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def from_v1(protocol: ProtocolPackage, update: Any) -> Any:
     An update that already belongs to *protocol* is returned unchanged.
 
     Raises:
-        DecodeError: the protocol does not have such an update. Modes, for example, are config options in v2.
+        DecodeError: *protocol* is v2, in which the mode is a config option, and *update* is the mode.
     """
     package: Any = protocol
     if type(update).__module__.startswith(f"{package.__name__}."):
@@ -106,9 +107,15 @@ def _commands(json: dict[str, Any]) -> dict[str, Any]:
     return {**json, "availableCommands": commands_from_v1(json["availableCommands"])}
 
 
+def _mode(_: dict[str, Any]) -> NoReturn:
+    told = "v2 does not have current_mode_update; session.set_mode changes the mode in both versions"
+    raise DecodeError("SessionUpdate", [Issue(("sessionUpdate",), "mode_in_v2", told)])
+
+
 _TO_V2: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "available_commands_update": _commands,
     "config_option_update": _options,
+    "current_mode_update": _mode,
     "plan": _plan,
     "tool_call": tool_call_from_v1,
     "tool_call_update": tool_call_from_v1,

@@ -302,7 +302,7 @@ class Session(Generic[M]):
             shown_as: fields that have other values for a client of v2.
 
         Raises:
-            DecodeError: the client's version does not have such an update. Modes, for example, are options in v2.
+            DecodeError: it is the mode, which is an option for a client of v2; use `Session.set_mode`.
         """
         await self.show_line(self._kept(update, shown_as))
 

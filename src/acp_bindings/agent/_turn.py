@@ -164,7 +164,7 @@ class Turn(Generic[M]):
             shown_as: fields that have other values for a client of v2.
 
         Raises:
-            DecodeError: the client's version does not have such an update. Modes, for example, are options in v2.
+            DecodeError: it is the mode, which is an option for a client of v2; use `Session.set_mode`.
         """
         self.check_running()
         if isinstance(update, (v1.AgentMessageChunk, v1.AgentThoughtChunk)) and update.message_id is None:
