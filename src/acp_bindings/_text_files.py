@@ -21,9 +21,9 @@ def read_text(path: Path, *, most_bytes: int | None = None) -> str:
         ValueError: it is not UTF-8, or too large.
     """
     # A named pipe would wait for its other end, and a device may do anything when it is opened.
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
-    with open(descriptor, "rb") as file:
-        _check_regular(os.fstat(descriptor), path)
+    more = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | more)) as file:
+        _check_regular(os.fstat(file.fileno()), path)
         data = file.read(-1 if most_bytes is None else most_bytes + 1)
     if most_bytes is not None and len(data) > most_bytes:
         raise ValueError(f"the file has more than {most_bytes} bytes")

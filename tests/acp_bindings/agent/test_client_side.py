@@ -54,6 +54,23 @@ async def test_files_are_read_and_written_on_disk_inside_the_roots(tmp_path: Pat
     assert len(refused) == 4
 
 
+async def test_a_directory_is_named_when_it_is_read_and_does_not_stay_open(tmp_path: Path) -> None:
+    failed: list[OSError] = []
+
+    async def work(turn: Turn) -> None:
+        async with turn.tool_call("Read", kind="read") as call:
+            call.result(await turn.read_file("."))
+        assert isinstance(call.error, OSError)
+        failed.append(call.error)
+
+    async with talking(doing(work), 1) as client:
+        assert await client.prompt(await client.new(cwd=str(tmp_path)), "go") == "end_turn"
+    assert [each.filename for each in failed] == [str(tmp_path)]
+    if sys.platform == "linux":
+        held = [os.path.realpath(each) for each in Path("/proc/self/fd").iterdir()]
+        assert str(tmp_path) not in held
+
+
 async def test_files_on_disk_keep_their_line_ends_and_have_the_lines_of_an_editor(tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_bytes(b"one\x0cstill one\r\ntwo\r\nthree")
     read: list[str] = []
