@@ -55,8 +55,8 @@ def error_from(error: Failure, *, peer: Peer | None = None, session_id: str | No
 
     Returns:
         `AuthRequired` for -32000; `SessionNotFound` for -32002 if the request or the response is about a session and
-        the data does not name another resource by its `uri`, and for an internal error that reports a missing session;
-        `UnsupportedProtocolVersion` for -32022; otherwise `RequestError`.
+        the data does not name another resource by its `uri`, and for -32002 or an internal error that reports a
+        missing session; `UnsupportedProtocolVersion` for -32022; otherwise `RequestError`.
     """
     code, message = error.code, error.message
     # As JSON: the schema may have a type for the data.
@@ -70,7 +70,7 @@ def error_from(error: Failure, *, peer: Peer | None = None, session_id: str | No
     elif session_id and session_id not in str(members.get("uri") or session_id):
         session_id = None  # SDKs name another resource, such as a file, in this field
     if (code == NOT_FOUND and session_id is not None) or (
-        code == INTERNAL_ERROR and any(_says_lost(text, session_id) for text in _texts(message, data))
+        code in {NOT_FOUND, INTERNAL_ERROR} and any(_says_lost(text, session_id) for text in _texts(message, data))
     ):
         lost = SessionNotFound(session_id, message=message)
         lost.code, lost.data = code, data

@@ -79,6 +79,8 @@ def test_the_failure_of_a_connections_request_means_the_same() -> None:
     lost = error_from(RequestFailed("session/load", -32603, "Internal error", {"details": "Session not found"}))
     assert (type(lost), lost.code, lost.data) == (SessionNotFound, -32603, {"details": "Session not found"})
     assert type(error_from(RequestFailed("session/new", -32603, "Internal error"))) is RequestError
+    assert type(error_from(RequestFailed("session/prompt", -32002, "Session not found"))) is SessionNotFound
+    assert type(error_from(RequestFailed("fs/read_text_file", -32002, "Resource not found"))) is RequestError
 
 
 @pytest.mark.parametrize(
