@@ -408,17 +408,19 @@ class Agent(Generic[M]):
             sessions = self._open[identity] = self._sessions_of(own, self._tasks, identity)
         return sessions.handlers
 
-    def _sessions_of(self, store: SessionStore, tasks: TaskGroup, identity: str | None) -> OpenSessions[M]:
+    def _handshake(self) -> AgentHandshake:
         more: set[AgentCapability] = {"auth.login"} if self._login else set()
         if self._logout and "auth.logout" not in self._without:
             more.add("auth.logout")
-        handshake = AgentHandshake(
+        return AgentHandshake(
             info=self._info,
             protocols=self._protocols,
             capabilities=self._capabilities | more,
             auth_methods=self._auth_methods,
         )
-        handlers = AgentHandlers(handshake, flavour="windows" if os.name == "nt" else "posix")
+
+    def _sessions_of(self, store: SessionStore, tasks: TaskGroup, identity: str | None) -> OpenSessions[M]:
+        handlers = AgentHandlers(self._handshake(), flavour="windows" if os.name == "nt" else "posix")
         sessions = OpenSessions(
             handlers=handlers,
             tasks=tasks,
@@ -478,6 +480,7 @@ class Agent(Generic[M]):
             is_spoken = any(method in package.METHODS for package in self._protocols)
             if need in self._capabilities and is_spoken and method not in {*_OWN, *self._extensions}:
                 raise ValueError(f'nothing handles {method}, although {name} has {need}; add @agent.on("{method}")')
+        self._handshake()  # which raises if the capabilities do not go together
         return self._handler
 
     async def attend(self, connection: Connection, identity: str | None = None) -> None:

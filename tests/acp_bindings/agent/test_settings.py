@@ -383,6 +383,13 @@ async def test_advertising_a_capability_without_a_handler_is_an_error_at_start()
     await refused(agent, "logout, because v2 requires one")
 
 
+async def test_capabilities_that_do_not_go_together_are_an_error_at_start() -> None:
+    agent = complete(without=["session.close"])
+    with pytest.raises(ValueError, match=r"every agent with sessions has session\.close"):
+        agent.run()
+    await refused(agent, r"every agent with sessions has session\.close")
+
+
 async def test_a_login_in_a_terminal_needs_no_function(version: int) -> None:
     method = v1.AuthMethodTerminal(id="setup", name="Setup", args=["--setup"])
     agent = complete(auth_methods=[method])
