@@ -40,8 +40,6 @@ _RETRY = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds before each attempt to reopen a stream."""
 _OPENING = 10.0
 """Seconds to wait for the stream of a session before its requests are sent nevertheless."""
-_ORDER = 5.0
-"""Seconds to wait for the history of a session before the response that follows it."""
 _FAREWELL = 1.0
 _GATEWAY = frozenset({502, 503, 504})
 _DOUBT = 2.0
@@ -65,7 +63,7 @@ class _Stream:
         self.last = ""
         """The id of the last event."""
         self.moved = anyio.Event()
-        """Replaced at each event."""
+        """Set when bytes arrive, an event was read, or none will be. Replaced by who waits for it."""
         self.reading = anyio.CancelScope()
 
 
@@ -119,6 +117,7 @@ class HttpLink:
             self._taken.set()
             for stream in self._streams.values():
                 stream.opened.set()
+                stream.moved.set()
 
     async def _feed(self, line: bytes) -> None:
         self._inbound += line
@@ -272,6 +271,8 @@ class HttpLink:
     async def _read_events(self, chunks: AsyncIterator[bytes], session_id: str | None, stream: _Stream) -> None:
         buffer = EventBuffer(self._limit)
         async for chunk in chunks:
+            # A long event may be under way for minutes.
+            stream.moved.set()
             for block in buffer.feed(chunk):
                 if (event := event_of(block)) is None:
                     continue
@@ -290,10 +291,11 @@ class HttpLink:
         stream = self._streams.get(session_id)
         if stream is None or not (last.isdecimal() and (stream.last or "0").isdecimal()):
             return
-        with anyio.move_on_after(_ORDER):
-            while int(stream.last or 0) < int(last):
+        with anyio.move_on_after(SILENCE) as limit:
+            while int(stream.last or 0) < int(last) and self._streams.get(session_id) is stream and not self.failure:
                 stream.moved = anyio.Event()
                 await stream.moved.wait()
+                limit.deadline = anyio.current_time() + SILENCE
 
     async def _take(self, line: bytes, session_id: str | None) -> None:
         closed = None
@@ -314,5 +316,6 @@ class HttpLink:
             self._asked[cast("Outline", outline(line)).key] = session_id
         await self._feed(line)
         if closed:
+            closed.moved.set()
             # Only now, because this may be the stream that is read here.
             closed.reading.cancel()

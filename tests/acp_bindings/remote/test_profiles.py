@@ -115,6 +115,37 @@ async def test_a_message_of_20_megabytes_arrives(profile: str, client: Client, a
             assert session.state.messages[-1].text == f"{size}: {'x' * 20}"
 
 
+async def test_load_waits_for_a_history_that_arrives_slowly(
+    client: Client, agent: Agent, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_http_client, "SILENCE", 0.5)
+    app, slow = agent.asgi(), set[bytes]()
+
+    async def slowly(scope: Any, receive: Any, send: Any) -> None:
+        async def in_pieces(message: Any) -> None:
+            body: bytes = message.get("body", b"")
+            if len(body) > 1000:
+                for start in range(0, len(body), size := len(body) // 10 + 1):
+                    await anyio.sleep(0.1)
+                    await send({**message, "body": body[start : start + size]})
+            else:
+                await send(message)
+
+        is_slow = dict(scope.get("headers", [])).get(b"acp-session-id") in slow
+        await app(scope, receive, in_pieces if is_slow else send)
+
+    with anyio.fail_after(20):
+        async with serve(slowly) as url:
+            async with client.connect(f"{url}/acp") as connected, connected.session(cwd="/tmp") as session:
+                for text in ("one", "x" * 10_000, "two"):
+                    await session.prompt(text)
+                said = [each.text for each in session.state.messages]
+            slow.add(session.id.encode())
+            async with client.connect(f"{url}/acp") as connected, connected.load(session.record) as session:
+                assert [each.text for each in session.state.messages] == said
+                assert not connected.remarks
+
+
 async def test_an_application_runs_without_the_lifespan_of_the_server(agent: Agent, serve: Serve) -> None:
     app: Any = agent.asgi()
     with anyio.fail_after(20):
