@@ -251,7 +251,10 @@ class OpenSessions(Generic[M]):
         _check_cwd(session.cwd, request.cwd)
         if session.has_same_servers(request):
             await session.end_turn()
-        # Its client may have left meanwhile.
+            await session.claim()
+            # Its client may have sent another prompt meanwhile.
+            await session.end_turn()
+        # Or it may have left.
         if session.is_closing or session.is_lost or not session.has_same_servers(request):
             await self._close(session)
             return None

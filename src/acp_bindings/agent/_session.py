@@ -239,6 +239,18 @@ class Session(Generic[M]):
         self.connection, self.client = connection, client
         self._is_announced = True
 
+    async def claim(self) -> None:
+        """Claim the session again. Then it `is_lost` if another process has deleted it or changed what is kept here."""
+        try:
+            await self.flush()
+            if self._stored:
+                stored, _ = await self._store.load(self.id)
+                ours = self._described(from_json(self._good_data))
+                if (stored.title, stored.data) != (ours.title, ours.data):
+                    raise SessionInUse(self.id, "another process has changed it")
+        except (SessionNotFound, SessionInUse) as error:
+            self._failure = error
+
     async def begin(self, turn: Turn[M], *, queued: bool) -> None:
         """Make *turn* the running one. If it is queued, wait until those before have ended, or it is cancelled.
 

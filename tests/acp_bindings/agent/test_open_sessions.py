@@ -25,7 +25,7 @@ from acp_bindings.agent._session import chunk_of
 from acp_bindings.connection import RequestFailed
 from acp_bindings.encoding import encode
 from acp_bindings.setup import InvalidParams, SessionNotFound
-from tests.acp_bindings.agent.clients import CWD, served, talking
+from tests.acp_bindings.agent.clients import CWD, Client, served, talking
 
 pytestmark = pytest.mark.anyio
 
@@ -601,6 +601,45 @@ async def test_a_session_that_was_taken_over_elsewhere_can_be_loaded_back(versio
         await client.load(session)
         assert client.text(session, since=since) == "firstelsewhere"
         assert await client.prompt(session, "again") == "end_turn"
+
+
+@pytest.mark.parametrize("history", [True, False], ids=["load", "resume"])
+@pytest.mark.parametrize("changes_client", [True, False])
+async def test_an_open_session_that_another_process_has_changed_is_read_again(
+    version: int, history: bool, changes_client: bool
+) -> None:
+    store, provider, seen = MemorySessions(), Provider(), list[object]()
+    agent: Agent[Any] = Agent("replica", version="1.0", sessions=store, mcp=provider)
+    agent.mode("ask", "Ask")
+    agent.mode("code", "Code")
+
+    @agent.prompt
+    async def remember(turn: Turn) -> None:
+        turn.session.data.setdefault("texts", []).append(turn.text)
+        seen[:] = turn.session.mode, turn.session.title, [*turn.session.data["texts"]]
+
+    async def load(client: Client, session: str) -> None:
+        if history:
+            await client.load(session, SERVER)
+        else:
+            await client.ask("session/resume", sessionId=session, cwd=CWD, mcpServers=[SERVER])
+
+    async with served(agent) as server, server.client(version) as one, server.client(version) as other:
+        session = await one.new(SERVER)
+        await one.prompt(session, "A")
+        elsewhere: dict[str, Any] = {"mode": "code", "data": {"texts": ["A", "elsewhere"]}}
+        # The same store, but past the agent.
+        await store.append(StoredSession(session_id=session, cwd=CWD, title="New", data=elsewhere))
+        client = other if changes_client else one
+        await load(client, session)
+        await client.prompt(session, "B")
+        assert seen == ["code", "New", ["A", "elsewhere", "B"]]
+        assert (provider.opened, provider.open_now) == (2, 1)
+        await load(one, session)
+        assert provider.opened == 2
+        await store.delete(session)
+        with pytest.raises(RequestFailed, match="not found"):
+            await load(one, session)
 
 
 async def test_two_hundred_sessions_work_at_once(version: int) -> None:
