@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextvars import Context
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from inspect import isawaitable
@@ -256,7 +257,8 @@ class AcpApp:
         self._check_count(identity)
         hosted = HostedConnection(identity=identity, limits=self.limits)
         self._connections[hosted.id] = hosted
-        running.tasks.start_soon(self._host, running, hosted)
+        # The connection outlives this request, so its turns are not part of the trace.
+        Context().run(running.tasks.start_soon, self._host, running, hosted)
         try:
             with anyio.fail_after(self.limits.initialize):
                 response = await hosted.initialize(line)

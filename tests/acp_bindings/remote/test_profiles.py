@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import anyio
 import pytest
 
 from acp_bindings import v1, v2
-from acp_bindings.agent import Agent
+from acp_bindings.agent import Agent, Turn
 from acp_bindings.client import Client
 from acp_bindings.remote import Limits, _http_client
 from acp_bindings.setup import SessionRecord
@@ -144,6 +145,26 @@ async def test_load_waits_for_a_history_that_arrives_slowly(
             async with client.connect(f"{url}/acp") as connected, connected.load(session.record) as session:
                 assert [each.text for each in session.state.messages] == said
                 assert not connected.remarks
+
+
+async def test_turns_over_http_do_not_run_in_the_context_of_initialize(client: Client, serve: Serve) -> None:
+    method: ContextVar[str | None] = ContextVar("method", default=None)
+    agent, seen = Agent("test", version="1.0"), list[str | None]()
+
+    @agent.prompt
+    async def look(_: Turn) -> None:
+        seen.append(method.get())
+
+    app = agent.asgi()
+
+    async def noting(scope: Any, receive: Any, send: Any) -> None:
+        method.set(scope.get("method"))
+        await app(scope, receive, send)
+
+    with anyio.fail_after(20):
+        async with serve(noting) as url, client.connect(f"{url}/acp") as connected:
+            await (await connected.session(cwd="/tmp")).prompt("hello")
+    assert seen == [None]
 
 
 async def test_an_application_runs_without_the_lifespan_of_the_server(agent: Agent, serve: Serve) -> None:
