@@ -65,7 +65,8 @@ class RedisSessions:
         """Create a store. It connects when it is used.
 
         Args:
-            server: the URL of a server, such as `redis://localhost:6379/0`, or a client, which you close yourself.
+            server: the URL of a server, such as `redis://localhost:6379/0`, or a client, which you close yourself. With
+                a URL, calls are repeated for 4 s while the server cannot be reached, as when it restarts.
             prefix: the beginning of all keys.
             expire_after: the seconds after its last `append` when a session is deleted, even if it is open then. None
                 keeps all sessions.
@@ -208,8 +209,8 @@ class RedisSessions:
                 "RedisSessions requires asyncio, because the redis package does not run on trio"
             ) from None
         if self._client is None:
-            # Without this, the first call after the server has closed an idle connection fails.
-            retry = Retry(ExponentialBackoff(), 3)
+            # For idle connections that the server has closed, and for 4 s while it restarts.
+            retry = Retry(ExponentialBackoff(cap=1, base=0.02), 8)
             # With this pool, a call waits for a connection. The default one raises an error if all are in use.
             kind: Any = BlockingConnectionPool
             pool = kind.from_url(str(self._url), max_connections=_CONNECTIONS, retry=retry)

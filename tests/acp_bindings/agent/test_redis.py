@@ -154,7 +154,9 @@ async def test_a_killed_process_loses_nothing_and_its_session_can_be_loaded(redi
 
 
 @asynccontextmanager
-async def losing(url: str, lost: list[str], received: list[bytes] | None = None) -> AsyncGenerator[str]:
+async def losing(
+    url: str, lost: list[str], received: list[bytes] | None = None, *, port: int = 0
+) -> AsyncGenerator[str]:
     """Forward connections to a server. End one when the server responds to a command with the first text of *lost*.
 
     What the clients send is added to *received*.
@@ -180,7 +182,7 @@ async def losing(url: str, lost: list[str], received: list[bytes] | None = None)
             await forward(server, stream, seen, drop=True)
             tasks.cancel_scope.cancel()
 
-    listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
+    listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=port)
     async with listener, anyio.create_task_group() as tasks:
         tasks.start_soon(listener.serve, serve)
         yield f"redis://127.0.0.1:{listener.extra(anyio.abc.SocketAttribute.local_port)}/0"
@@ -380,6 +382,26 @@ async def test_a_connection_that_the_server_has_closed_is_replaced(redis_url: st
         assert await client.client_kill_filter(_type="normal", skipme=True) > 0
         await store.append(HELLO, [update("b")])
         assert await load(store, "sess_1") == (HELLO, [update("a"), update("b")])
+
+
+async def test_a_server_that_restarts_is_waited_for(redis_url: str, prefix: str) -> None:
+    async with stores(redis_url, prefix) as (direct,), anyio.create_task_group() as tasks:
+        async with losing(redis_url, []) as url:
+            store = RedisSessions(url, prefix=prefix)
+            await store.append(HELLO, [update("a")])
+
+        async def restart() -> None:
+            await anyio.sleep(0.5)
+            port = urlsplit(url).port or 0
+            async with losing(redis_url, [], port=port):
+                await stored.wait()
+
+        stored = anyio.Event()
+        tasks.start_soon(restart)
+        await store.append(HELLO, [update("b")])
+        stored.set()
+        await store.aclose()
+        assert await load(direct, "sess_1") == (HELLO, [update("a"), update("b")])
 
 
 async def test_a_server_that_cannot_be_reached_fails_every_call(prefix: str) -> None:
