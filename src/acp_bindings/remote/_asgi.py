@@ -21,7 +21,7 @@ from acp_bindings.connection._connection import ByteSource, Connection
 from acp_bindings.connection._handlers import Handle, Handlers
 from acp_bindings.connection._outbox import ByteSink
 from acp_bindings.jsonrpc import ProtocolPackage
-from acp_bindings.remote._hosted import EventsLost, EventStream, HostedConnection, Limits, StreamTaken
+from acp_bindings.remote._hosted import PIECE, SLOWEST, EventsLost, EventStream, HostedConnection, Limits, StreamTaken
 from acp_bindings.remote._wire import (
     CONNECTION_ID,
     EVENT_STREAM,
@@ -159,6 +159,7 @@ class AcpApp:
         defaults: dict[str, Any] = {
             "timeout_graceful_shutdown": 3,
             "ws_max_size": self.limits.body,
+            "ws_ping_timeout": 120,  # the response comes only after a long message that is under way
             "log_level": "warning",
         }
         with suppress(KeyboardInterrupt):
@@ -313,7 +314,9 @@ class AcpApp:
                     piece = await stream.take(token)
                 if piece is None:
                     break
-                await exchange.write(piece)
+                for start in range(0, len(piece), PIECE):
+                    await exchange.write(piece[start : start + PIECE])
+                    stream.news.set()
             tasks.cancel_scope.cancel()
         await exchange.write(b"", more=False)
 
@@ -549,7 +552,8 @@ class _Exchange:
             raise too_long
         body, more = bytearray(), True
         try:
-            with anyio.fail_after(limits.initialize):
+            with anyio.fail_after(limits.initialize) as limit:
+                start = limit.deadline
                 while more:
                     message = await self.receive()
                     if message["type"] == "http.disconnect":
@@ -557,6 +561,7 @@ class _Exchange:
                     body += message.get("body", b"")
                     if len(body) > limits.body:
                         raise too_long
+                    limit.deadline = start + len(body) / SLOWEST
                     more = message.get("more_body", False)
         except TimeoutError:
             raise Refusal(408, "the body did not arrive in time") from None
@@ -615,11 +620,12 @@ class _Socket:
     async def send(self, item: bytes, /) -> None:
         """Send each line as a message."""
         try:
-            with anyio.fail_after(self._limits.stall) as limit:
+            seconds = self._limits.stall + len(item) / SLOWEST
+            with anyio.fail_after(seconds) as limit:
                 for line in item.splitlines():
                     await self._exchange.send({"type": "websocket.send", "text": line.decode()})
                     # A scope for each message would take longer.
-                    limit.deadline = anyio.current_time() + self._limits.stall
+                    limit.deadline = anyio.current_time() + seconds
         except Exception as error:
             # Servers raise different exceptions when the client has gone.
             raise anyio.BrokenResourceError from error

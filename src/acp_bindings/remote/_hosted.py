@@ -12,8 +12,10 @@ import anyio
 
 from acp_bindings.remote._wire import CLOSES_SESSION, OPENS_SESSION, REOPENS_SESSION, Outline, outline, session_of
 
-_PIECE = 65536
-"""Bytes of events that are sent at once, unless one event is longer."""
+PIECE = 65536
+"""Bytes that are sent at once."""
+SLOWEST = 16384
+"""Bytes per second that a client sends and reads at least, beside the time limits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +38,7 @@ class Limits:
     stall: float = 60.0
     """Seconds after which a connection is closed whose client does not read while the agent waits."""
     initialize: float = 30.0
-    """Seconds for the response to `initialize`, and for the body of a request."""
+    """Seconds for the response to `initialize`, and for the body of a request; a body has 1 s more for each 16 KB."""
 
 
 class StreamTaken(Exception):  # noqa: N818 - says what happened
@@ -57,7 +59,7 @@ class EventStream:
         """Bytes that no reader has taken."""
         self.idle_since = monotonic()
         self.news = anyio.Event()
-        """Set when there are events, a reader has taken some, or a reader has come."""
+        """Set when there are events, a reader has taken some or read a part of one, or a reader has come."""
         self.is_closed = False
         """True if no more events come."""
         self.is_over = False
@@ -125,7 +127,7 @@ class EventStream:
         while self._reader is token:
             if self._unsent:
                 events, size = list[bytes](), 0
-                while self._unsent and (not events or size + len(self._unsent[0]) <= _PIECE):
+                while self._unsent and (not events or size + len(self._unsent[0]) <= PIECE):
                     events.append(event := self._unsent.popleft())
                     size += len(event)
                 self._last += len(events)
@@ -273,9 +275,10 @@ class HostedConnection:
         Raises:
             BrokenResourceError: nothing was read for too long, or the connection has ended.
         """
-        with anyio.move_on_after(self._limits.stall):
+        with anyio.move_on_after(self._limits.stall) as limit:
             while stream.size > self._limits.buffer and not self.ended.is_set():
                 await stream.wait()
+                limit.deadline = anyio.current_time() + self._limits.stall
         if stream.size > self._limits.buffer:
             self.end()
             raise anyio.BrokenResourceError

@@ -25,7 +25,7 @@ from acp_bindings.agent import Agent, Turn
 from acp_bindings.client import Client, Reconnect
 from acp_bindings.connection import ConnectionClosed
 from acp_bindings.remote import Limits, Unreachable, asgi, connect_url
-from acp_bindings.remote._asgi import _Socket  # pyright: ignore[reportPrivateUsage]
+from acp_bindings.remote._asgi import _Exchange, _Socket  # pyright: ignore[reportPrivateUsage]
 from acp_bindings.setup import OPENING as NEGOTIATED
 from acp_bindings.setup import RequestError
 from tests.acp_bindings.remote.conftest import Serve, listening
@@ -283,6 +283,48 @@ async def test_each_message_on_a_websocket_has_the_whole_time_limit() -> None:
     exchange: Any = Exchange()
     await _Socket(exchange, Limits(stall=60)).send(b"1\n2\n3\n")
     assert deadlines[0] < deadlines[1] < deadlines[2]
+    await _Socket(exchange, Limits(stall=60)).send(b"x" * 20_000_000)
+    assert deadlines[3] > deadlines[2] + 1000
+
+
+async def test_each_part_of_a_body_adds_to_its_time_limit() -> None:
+    deadlines: list[float] = []
+
+    async def receive() -> Any:
+        await anyio.lowlevel.checkpoint()
+        deadlines.append(anyio.current_effective_deadline())
+        return {"type": "http.request", "body": b"x" * 16384, "more_body": len(deadlines) < 3}
+
+    scope: Any = {"headers": []}
+    unused: Any = None
+    await _Exchange(scope, receive, unused).body(Limits())
+    assert deadlines == [deadlines[0], deadlines[0] + 1, deadlines[0] + 2]
+
+
+async def test_a_long_event_on_a_slow_line_is_not_taken_for_a_client_that_does_not_read(serve: Serve) -> None:
+    agent = Agent("long", version="1.0")
+
+    @agent.prompt
+    async def talk(turn: Turn) -> None:
+        for size in (1_200_000, 2000, 2000):
+            await turn.say("x" * size)
+
+    app = agent.asgi(limits=Limits(buffer=1000, stall=0.4))
+
+    async def slow(scope: Any, receive: Any, send: Any) -> None:
+        async def slowly(message: Any) -> None:
+            await anyio.sleep(len(message.get("body", b"")) / 1_000_000)
+            await send(message)
+
+        await app(scope, receive, slowly)
+
+    with anyio.fail_after(20):
+        async with (
+            serve(slow) as url,
+            Client("test", version="1.0").connect(to(url, "http"), reconnect=None) as connected,
+        ):
+            session = await connected.session(cwd="/tmp")
+            assert await session.prompt("go") == "end_turn"
 
 
 @pytest.mark.full
