@@ -200,8 +200,8 @@ class OpenSessions(Generic[M]):
                 now = monotonic()
                 if (blocked := now - before - _TICK) > _BLOCKED:
                     log.warning(
-                        "the event loop was blocked for %.1f s, and with it all sessions; "
-                        "call blocking functions with anyio.to_thread.run_sync(…, abandon_on_cancel=True)",
+                        "the event loop was blocked for %.1f s, and with it all sessions; unless the machine is "
+                        "overloaded, call blocking functions with anyio.to_thread.run_sync(…, abandon_on_cancel=True)",
                         blocked,
                     )
             before = now
