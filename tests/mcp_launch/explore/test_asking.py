@@ -68,6 +68,7 @@ def test_without_a_terminal_and_a_file_all_is_refused(tool: str, status: int, sa
     assert (done.status, done.out) == (status, "" if status else "cancel\n")
     assert said in done.err
     assert "refused, because standard input is not a terminal; use --answer FILE" in done.err
+    assert "\ndeclined\n" not in done.err
 
 
 @pytest.mark.parametrize("text", ["[]", "{", '{"other": 1}', None])

@@ -124,6 +124,8 @@ class Asker:
         try:
             text = next(self._answers["sampling"])
         except StopIteration:
+            if not self._has_terminal():
+                return None
             text = await self._typed_response()
         if isinstance(text, str):
             return text
@@ -220,8 +222,6 @@ class Asker:
                 return
 
     async def _typed_response(self) -> str | None:
-        if not self._has_terminal():
-            return None
         self._say("Type the response of the model; an empty line ends it, Ctrl-D declines.")
         lines: list[str] = []
         try:
