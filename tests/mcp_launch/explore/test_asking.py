@@ -144,6 +144,13 @@ async def test_an_empty_line_sends_the_whole_default(monkeypatch: pytest.MonkeyP
     assert await Person(monkeypatch, b"\n", b"\n").fill(schema) == {"note": "long " * 20}
 
 
+@pytest.mark.anyio
+async def test_an_empty_line_leaves_out_a_field_whose_default_is_null(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = {"type": "object", "properties": {"note": {"type": "string", "default": None}}}
+
+    assert await Person(monkeypatch, b"\n", b"\n").fill(schema) == {}
+
+
 MEMBERS = ("building", "street", "town", "region", "country")
 HOME = {"type": "object", "properties": {name: {"type": "string"} for name in MEMBERS}, "required": ["town"]}
 """It has more members than a line has space for."""

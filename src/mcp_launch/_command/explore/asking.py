@@ -208,7 +208,7 @@ class Asker:
         while True:
             text = await self._line(f"  {field.name}: ")
             if not text and not field.required:
-                if "default" in part:
+                if part.get("default") is not None:
                     content[field.name] = part["default"]
                 return
             items = text.split(",") if is_array and not text.startswith("[") else [text]
