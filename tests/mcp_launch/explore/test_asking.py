@@ -151,6 +151,17 @@ async def test_an_empty_line_leaves_out_a_field_whose_default_is_null(monkeypatc
     assert await Person(monkeypatch, b"\n", b"\n").fill(schema) == {}
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize(("line", "content"), [(b"\n", None), (b"y\n", {})])
+async def test_a_form_without_fields_is_a_question(
+    line: bytes, content: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = Person(monkeypatch, line)
+
+    assert await person.fill({"type": "object", "properties": {}}) == content
+    assert person.said == ["s asks: Please"]
+
+
 MEMBERS = ("building", "street", "town", "region", "country")
 HOME = {"type": "object", "properties": {name: {"type": "string"} for name in MEMBERS}, "required": ["town"]}
 """It has more members than a line has space for."""

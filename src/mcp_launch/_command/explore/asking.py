@@ -177,16 +177,18 @@ class Asker:
             if url is not None:
                 self._say(f"  {url}")
                 return {"action": "accept" if await self._agrees("Will you open this URL? [y/N] ") else "decline"}
-            self._say("An empty line leaves out what is optional; Ctrl-D declines.")
             with limited_steps(STEPS):
                 fields = list(arguments_of(schema))
+            if fields:
+                self._say("An empty line leaves out what is optional; Ctrl-D declines.")
             content: dict[str, Any] = {}
             for field in fields:
                 await self._ask(field, schema, content)
             if faults := await _faults(content, schema):
                 self._say("\n".join(faults))
                 return {"action": "cancel"}
-            is_sent = not fields or await self._agrees(f"Send this to {self._name}? [Y/n] ", usual=True)
+            question = f"Send this to {self._name}? [Y/n] " if fields else "Do you accept? [y/N] "
+            is_sent = await self._agrees(question, usual=bool(fields))
         except EOFError:
             self._say("declined")
             return {"action": "decline"}
