@@ -310,6 +310,38 @@ async def test_a_result_that_is_not_valid_mcp_is_an_error_that_shows_no_secret(
     assert SECRET not in said_by(error)
 
 
+IMAGE = {"type": "image", "data": "aGk="}
+NEITHER = {"type": "resource", "resource": {"uri": "memo://a"}}
+
+
+@pytest.mark.parametrize(
+    ("method", "result", "wrong"),
+    [
+        ("tools/call", {"content": [IMAGE]}, "content/0/mimeType: field required"),
+        ("tools/call", {"content": [NEITHER]}, "content/0/resource/text: field required"),
+        ("tools/call", {"content": [{"type": "table"}]}, "content/0/type: unknown type 'table'"),
+        ("tools/call", {"content": [{"data": "aGk="}]}, "content/0/type: field required"),
+        ("tools/call", {"content": ["a"]}, "content/0: must be an object"),
+        (
+            "prompts/get",
+            {"messages": [{"role": "user", "content": IMAGE}]},
+            "messages/0/content/mimeType: field required",
+        ),
+        ("resources/read", {"contents": [{"uri": "memo://a"}]}, "contents/0/text: field required"),
+    ],
+)
+async def test_the_error_of_content_is_that_of_its_type(
+    method: str, result: Any, wrong: str, marked: Marked, tmp_path: Path
+) -> None:
+    entry = scripted(marked, tmp_path, **{method: {"result": result}})
+
+    async with launch([entry], cwd="/", lists=()) as fleet:
+        with pytest.raises(InvalidResult) as caught:
+            await CALLS[method](fleet["scripted"].session)
+
+    assert f"{caught.value.path}: {caught.value.reason}" == wrong
+
+
 @pytest.mark.parametrize(
     ("schema", "wrong"),
     [

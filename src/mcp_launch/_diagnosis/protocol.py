@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import cast
 
 from mcp import MCPError
@@ -48,11 +49,24 @@ def invalid_field(error: ValidationError) -> tuple[str, str]:
     if (count := error.error_count()) > _MANY:
         # Listing them takes a kilobyte for each.
         return "", f"it has {count:,} errors"
-    first = error.errors(include_url=False, include_input=False)[0]
-    # pydantic's message, unless it would name a Python class.
-    is_class = first["type"] == "model_type"
-    wrong = "must be an object" if is_class else first["msg"][:1].lower() + first["msg"][1:]
-    return "/".join(str(part) for part in first["loc"]), wrong
+    errors = error.errors(include_url=False)
+    # Content has the errors of every class that it could have, most of which have another type.
+    others = [e for e in errors if e["loc"][-1:] == ("type",) and any(map(_names_class, e["loc"][-2:-1]))]
+    of_others = {each["loc"][:-1] for each in others}
+    likely = (e for e in errors if of_others.isdisjoint(e["loc"][:end] for end in range(len(e["loc"]))))
+    first = next(chain(likely, others))
+    wrong = first["msg"][:1].lower() + first["msg"][1:]
+    if first["type"] == "model_type":
+        # pydantic's message would name a Python class.
+        wrong = "must be an object"
+    elif first["loc"][:-1] in of_others and isinstance(first["input"], str):
+        wrong = f"unknown type {first['input']!r}"
+    return "/".join(str(part) for part in first["loc"] if not _names_class(part)), wrong
+
+
+def _names_class(part: int | str) -> bool:
+    # Members of MCP begin with a small letter.
+    return str(part)[:1].isupper()
 
 
 def is_closed(error: MCPError) -> bool:
