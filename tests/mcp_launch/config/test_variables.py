@@ -204,6 +204,10 @@ def test_an_input_that_the_file_does_not_define_is_reported() -> None:
         ("claude-desktop", "${A}", "claude-code", "${A}", ["would_be_replaced"]),
         ("claude-code", "$A", "gemini", "$A", ["would_be_replaced"]),
         ("vscode", "${command:x}", "vscode", "${command:x}", []),
+        ("vscode", "${A}", "claude-code", "${A}", ["would_be_replaced"]),
+        ("vscode", "${A}", "gemini", "${A}", ["would_be_replaced"]),
+        ("vscode", "${A}", "cursor", "${A}", ["variable_not_said"]),
+        ("vscode", "${command:x}", "claude-code", "${command:x}", ["variable_not_said"]),
         ("vscode", "${command:x}", "cursor", "${command:x}", ["variable_not_said"]),
         ("gemini", "${A:-b}", "claude-code", "${A:-b}", []),
         ("claude-code", "${A:-d}", "gemini", "${A:-d}", []),
@@ -249,10 +253,12 @@ def test_goose_replaces_nothing_in_the_arguments() -> None:
     assert lost == []
 
 
-def test_a_reference_whose_name_goose_cannot_read_is_reported() -> None:
-    written, lost = write_config(
-        config("claude-code", {"type": "http", "url": "https://h", "headers": {"X": "${a.b}"}}), "goose"
-    )
+@pytest.mark.parametrize(
+    ("client", "text"),
+    [("claude-code", "${a.b}"), ("claude-code", "${A:-d}"), ("vscode", "${input:region}"), ("vscode", "${HOME}")],
+)
+def test_a_reference_that_goose_cannot_read_is_reported(client: str, text: str) -> None:
+    written, lost = write_config(config(client, {"type": "http", "url": "https://h", "headers": {"X": text}}), "goose")
 
     assert "env_keys" not in written
     assert [each.code for each in lost] == ["variable_not_said"]

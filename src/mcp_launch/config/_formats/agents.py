@@ -152,8 +152,7 @@ class Goose(MapFormat):
             if keys:
                 server = {**server, "env": [pair for pair in pairs if not is_own(as_members(pair))]}
         else:
-            named = dict.fromkeys(each.name for each in _all_references(server))
-            keys = [key for key in named if self.syntax.write(Reference("", "env", key)) is not None]
+            keys = self._env_keys(server)
         if kind == "sse":
             writing.note(entry, "not_said", "Goose no longer connects to servers of type sse")
         raw = super().unshape(entry, kind, server, writing)
@@ -163,13 +162,14 @@ class Goose(MapFormat):
             raw.setdefault("args", [])
         return {**start, **raw, **({"env_keys": keys} if keys else {})}
 
-    def literal(self, entry: Entry, member: str, text: str, writing: Writing) -> str:
+    def replaced_in(self, entry: Entry, member: str, text: str) -> list[Reference]:
         # Goose only replaces variables that the entry lists.
-        named = {each.name for each in _all_references(entry.written)}
-        found = self.syntax.parse(text, entry.place)
-        if isinstance(found, Text) and not named & {each.name for each in found.references}:
-            return text
-        return super().literal(entry, member, text, writing)
+        listed = self._env_keys(entry.written)
+        return [each for each in super().replaced_in(entry, member, text) if each.name in listed]
+
+    def _env_keys(self, server: Any) -> list[str]:
+        references = (each for text in texts_in(server) for each in text.references)
+        return list(dict.fromkeys(each.name for each in references if self.syntax.write(each) is not None))
 
     def key(self, name: str) -> str:
         return "".join(name.split()).lower()
@@ -177,10 +177,6 @@ class Goose(MapFormat):
 
 def _references(keys: list[str], at: EntryReading) -> dict[str, Any]:
     return {key: Text((Reference("", "env", key),), at.place("env_keys", index)) for index, key in enumerate(keys)}
-
-
-def _all_references(server: Any) -> list[Reference]:
-    return [reference for text in texts_in(server) for reference in text.references]
 
 
 def _inlined(value: Any, known: Mapping[str, Any]) -> Any:

@@ -248,10 +248,15 @@ class MapFormat(Format):
 
     def literal(self, entry: Entry, member: str, text: str, writing: Writing) -> str:
         """Return a literal string, and report if the client would replace a part of it."""
-        if member in self.expands and isinstance(self.syntax.parse(text, entry.place), Text):
+        if self.replaced_in(entry, member, text):
             message = f"{self.title} would replace a part of {member} that is meant literally"
             writing.note(entry, "would_be_replaced", message)
         return text
+
+    def replaced_in(self, entry: Entry, member: str, text: str) -> list[Reference]:
+        """Return the references that the client would replace in a string."""
+        found = self.syntax.parse(text, entry.place)
+        return list(found.references) if member in self.expands and isinstance(found, Text) else []
 
     def _write_entry(self, entry: Entry, writing: Writing) -> dict[str, Any] | None:
         """Return an entry, or None, with a finding, if the client does not support it."""
@@ -311,8 +316,11 @@ class MapFormat(Format):
             return said
         # In a file of the same client, this is an unknown reference, which keeps its meaning.
         if self.name != writing.config.format:
-            message = f"{self.title} does not replace {part.shown} in {member}"
-            writing.note(entry, "variable_not_said", message, place=text.place)
+            found = self.replaced_in(entry, member, part.literal) if part.kind == "unknown" else []
+            code, does = "variable_not_said", "does not replace"
+            if any(each.kind == "env" and each.name.isidentifier() for each in found):
+                code, does = "would_be_replaced", "would replace"
+            writing.note(entry, code, f"{self.title} {does} {part.shown} in {member}", place=text.place)
         return part.literal
 
     def _write_more(self, entry: Entry, raw: dict[str, Any], writing: Writing) -> dict[str, Any]:
