@@ -76,11 +76,20 @@ def test_goose_passes_on_no_variable_under_another_name() -> None:
     assert [each.code for each in found] == ["variable_not_said"]
 
 
-@pytest.mark.parametrize(("milliseconds", "seconds"), [(30_000, "30"), (1500, "1.5")])
-def test_a_timeout_is_a_whole_number_where_it_can_be(milliseconds: int, seconds: str) -> None:
-    value, _ = lost({"command": "c", "timeout": milliseconds}, "gemini", "zed")
+@pytest.mark.parametrize(
+    ("to", "milliseconds", "line"),
+    [
+        ("codex", 30_000, "tool_timeout_sec = 30\n"),
+        ("codex", 1500, "tool_timeout_sec = 1.5\n"),
+        ("zed", 1500, '"timeout": 2\n'),
+        ("goose", 1500, "timeout: 2\n"),
+    ],
+)
+def test_a_timeout_is_a_whole_number_where_it_can_or_must_be(to: str, milliseconds: int, line: str) -> None:
+    text = json.dumps({"mcpServers": {"n": {"command": "c", "timeout": milliseconds}}})
+    written, _ = write_config(read_config(text, source="f", format="gemini", env={}), to)
 
-    assert json.dumps(value["context_servers"]["n"]["timeout"]) == seconds
+    assert line in written
 
 
 def test_inputs_are_kept_only_if_the_client_supports_them() -> None:

@@ -98,6 +98,7 @@ class Goose(MapFormat):
         words=(("command", "cmd"), ("env", "envs"), ("url", "uri"), ("http", "streamable_http")),
     )
     timeout = ("timeout", 1.0)
+    whole_timeout = True
     disabled = ("enabled", False)
     others = frozenset({"name", "description", "env_keys", "bundled", "available_tools", "display_name"})
     unread = frozenset({"socket"})

@@ -120,6 +120,7 @@ class Zed(MapFormat):
     transports = ("stdio", "http")
     phrases = OF_CLIENTS._replace(needs='a "command" or a "url"', urls=(("http", "url"),))
     timeout = ("timeout", 1.0)
+    whole_timeout = True
     disabled = ("enabled", False)
     others = frozenset({"source", "settings", "remote", "oauth"})
     expands = frozenset()

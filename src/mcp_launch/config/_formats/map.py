@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from math import inf
+from math import ceil, inf
 from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit
 
@@ -51,6 +51,8 @@ class MapFormat(Format):
     """True if a URL that ends in /sse means SSE if there is no type."""
     timeout: tuple[str, float] | None = None
     """The member for the timeout, and its unit in seconds."""
+    whole_timeout: bool = False
+    """True if the client rejects fractions of the unit."""
     disabled: tuple[str, bool] | None = None
     """The member that disables a server, and its value for that."""
     disables_apart: bool = False
@@ -332,7 +334,8 @@ class MapFormat(Format):
                 self.omit(writing, entry, "a directory per server")
         if entry.timeout is not None:
             if self.timeout:
-                raw[self.timeout[0]] = _number(entry.timeout / self.timeout[1])
+                number = _number(entry.timeout / self.timeout[1])
+                raw[self.timeout[0]] = ceil(number) if self.whole_timeout else number
             else:
                 self.omit(writing, entry, "a timeout per server")
         if self.disabled and entry.disabled:
