@@ -506,7 +506,8 @@ def call(
     mcp-launch call find query=mcp -- npx -y some-server --flag
 
     VALUE is converted to the type of NAME in the tool's schema. Repeat NAME to add items to an array. Use
-    OUTER.INNER=VALUE for a field of an object. Use NAME:=JSON or NAME:=@FILE to pass an exact value.
+    OUTER.INNER=VALUE for a field of an object. Use NAME:=JSON to pass an exact value,
+    or NAME:=@FILE if it is in a JSON file.
 
     If the server asks you something, answer it at the terminal or with --answer; see docs/explore.md.
 

@@ -130,6 +130,17 @@ async def test_a_file_of_arguments_that_cannot_be_read_is_an_error(name: str, wh
     assert caught.value.faults == (f"filter: {name}: {why}",)
 
 
+@pytest.mark.anyio
+async def test_a_file_of_arguments_that_is_not_json_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("notes")
+
+    with pytest.raises(WrongArguments) as caught:
+        await read_untrusted([f"path:=@{file}"], TYPED)
+
+    assert caught.value.faults == (f"path: {file}: not JSON at character 1: Expecting value",)
+
+
 @pytest.mark.parametrize(
     ("words", "faults"),
     [

@@ -214,14 +214,16 @@ def _with_its_file(word: str) -> str:
 
 
 def _with_file(text: str, *, called: str) -> str:
-    """Return the string, or the content of the file that `@FILE` names."""
+    """Return the string, or the JSON in the file that `@FILE` names."""
     if not text.startswith("@"):
         return text
     try:
-        return Path(text[1:]).expanduser().read_text(encoding="utf-8-sig")
+        content = Path(text[1:]).expanduser().read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "not UTF-8"
         raise WrongArguments(f"{called}: {text[1:]}: {why}") from None
+    json_value(content, called=f"{called}: {text[1:]}")
+    return content
 
 
 def _converted(text: str, kind: str) -> Any:
