@@ -146,14 +146,15 @@ def _placed(path: Path, found: Finding) -> str:
 
 def _properties(report: ServerReport) -> list[tuple[str, object]]:
     """Return facts about the server for `--junitxml`."""
+    failure = report["failure"]
     known: dict[str, object] = {
         "transport": report["transport"],
         "target": report["target"],
-        "seconds": round(sum(report["seconds"].values()), 3),
+        "seconds": failure["elapsed"] if failure else round(sum(report["seconds"].values()), 3),
         "protocol_version": report["protocol_version"],
         **report["counts"],
     }
-    if failure := report["failure"]:
+    if failure:
         known |= {"code": failure["code"], "stage": failure["stage"], "facts": json.dumps(failure["facts"])}
     return [(f"mcp_{name}", str(value)) for name, value in known.items() if value is not None]
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import Any, cast
 from xml.etree import ElementTree
 
 import pytest
 
+from mcp_launch.report import ServerReport
+from mcp_launch.testing import _items
 from tests.mcp_launch.show.test_ci import commands_in
 from tests.mcp_launch.support import MARK, SECRET, SERVERS, Marked
 from tests.mcp_launch.testing.runs import PLAIN, interrupted, run, write, write_json
@@ -225,6 +227,14 @@ def test_workers_start_each_server_once_and_junit_output_describes_it(
     assert (fails["mcp_stage"], twin["mcp_stage"]) == ("handshake", "spec")
     assert json.loads(fails["mcp_facts"] or "")["exit_code"] == 3
     assert "mcp_protocol_version" not in fails
+
+
+def test_the_seconds_of_a_server_that_failed_include_the_stage_in_which_it_failed() -> None:
+    failure: dict[str, Any] = {"code": "timeout", "stage": "handshake", "elapsed": 5.0, "facts": {}}
+    known: dict[str, Any] = {"transport": "stdio", "target": "s", "protocol_version": None, "counts": {}}
+    report = cast("ServerReport", {**known, "seconds": {"spawn": 0.1}, "failure": failure})
+
+    assert ("mcp_seconds", "5.0") in _items._properties(report)  # pyright: ignore[reportPrivateUsage]
 
 
 def test_the_config_of_the_ini_file_is_tested_when_no_tests_are_named(
