@@ -23,6 +23,10 @@ DATA = base64.b64encode(b"\0\1").decode()
         ({"type": "image", "data": f"{DATA[:2]}\r\n{DATA[2:]}\n"}, "image, 2 bytes"),
         ({"type": "image", "data": DATA.rstrip("=")}, "image, 2 bytes"),
         ({"type": "audio", "data": "%%%", "mimeType": "audio/wav"}, "[audio: its data is not base64]"),
+        (
+            {"type": "image", "data": f"data:image/png;base64,{DATA}"},
+            "[image: its data is not base64; remove the part before the comma]",
+        ),
         ({"type": "resource_link", "uri": "a:b", "name": "b", "mimeType": "text/plain"}, "b <a:b> text/plain"),
         ({"type": "resource", "resource": {"uri": "a:b", "text": "inside"}}, "inside"),
         ({"uri": "a:b", "blob": DATA}, "resource a:b, 2 bytes"),

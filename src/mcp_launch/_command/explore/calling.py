@@ -327,7 +327,8 @@ def _binary(coded: str, *, media_type: object, about: str, name: str | None = No
     try:
         data = base64.b64decode(coded + "=" * (-len(coded) % 4), validate=True)
     except ValueError:
-        return Piece(text=f"[{about}: its data is not base64]")
+        hint = "; remove the part before the comma" if coded.startswith("data:") else ""
+        return Piece(text=f"[{about}: its data is not base64{hint}]")
     return Piece(data=data, media_type=kind, name=name, about=", ".join(_texts(about, kind, decimal(len(data)))))
 
 
