@@ -33,6 +33,7 @@ LockedTools: TypeAlias = Mapping[str, Mapping[str, Any]]
 _FIELDS = ("title", "description", "inputSchema", "outputSchema", "annotations")
 _Kind: TypeAlias = Literal["added", "removed", "changed"]
 _VERSION = 1
+_ANEW = "delete it, look at the tools, and run mcp-launch lock"
 _NAMED = 3
 """The maximum number of tools in the summary of a failure."""
 _LONGEST = 20_000
@@ -90,9 +91,9 @@ class ToolLock:
         except OSError as error:
             raise UnusableInput(f"{source}: {error.strerror}") from None
         except ValueError:
-            raise UnusableInput(f"{source}: is not JSON; create it again with mcp-launch lock") from None
+            raise UnusableInput(f"{source}: is not JSON; {_ANEW}") from None
         if document.get("version") != _VERSION:
-            raise UnusableInput(f"{source}: is not a lock file of this version; create it again with mcp-launch lock")
+            raise UnusableInput(f"{source}: is not a lock file of this version; {_ANEW}")
         servers = as_members(document.get("servers"))
         return cls({name: dict(_read(as_members(tools), source, name)) for name, tools in servers.items()}, source)
 
@@ -168,7 +169,7 @@ def _read(tools: Mapping[str, Any], source: str, server: str) -> Iterator[tuple[
             tool["description"] = "\n".join(map(str, as_items(tool["description"])))
         if digest != _digest(tool):
             wrong = f"the digest of {json.dumps(name)} of {server} does not match"
-            raise UnusableInput(f"{source}: {wrong}; was it edited? Create it again with mcp-launch lock --update")
+            raise UnusableInput(f"{source}: {wrong}, as after an edit by hand; {_ANEW}")
         yield name, tool
 
 

@@ -156,7 +156,7 @@ def test_with_only_the_other_servers_stay_locked(project: Project) -> None:
         (None, "does not exist; create it with mcp-launch lock"),
         ("{", "is not JSON"),
         ("{}", "is not a lock file of this version"),
-        ('{"version": 1, "servers": {"files": {"find": {"digest": "sha256:0"}}}}', "does not match; was it edited?"),
+        ('{"version": 1, "servers": {"files": {"find": {"digest": "sha256:0"}}}}', "does not match, as after"),
     ],
 )
 def test_an_unusable_lock_file_is_an_error(project: Project, content: str | None, message: str) -> None:
@@ -167,6 +167,16 @@ def test_an_unusable_lock_file_is_an_error(project: Project, content: str | None
     assert status == 2
     assert message in err
     assert json.loads(out)["servers"] == []
+
+
+def test_a_damaged_lock_file_is_replaced_as_its_message_says(project: Project) -> None:
+    project.lock.write_text("{")
+    status, _, err = project.run("lock", "--update")
+    assert (status, err.endswith("is not JSON; delete it, look at the tools, and run mcp-launch lock\n")) == (2, True)
+
+    project.lock.unlink()
+    assert project.run("lock")[0] == 0
+    assert project.run("check", "--locked")[0] == 0
 
 
 def test_a_command_needs_a_place_for_its_lock(project: Project, tmp_path: Path) -> None:
