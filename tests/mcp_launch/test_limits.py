@@ -267,7 +267,7 @@ async def test_a_local_server_refuses_messages_beyond_its_limits(
     local_server = MCPServer("local")
 
     @local_server.tool()
-    def size(numbers: list[int]) -> int:
+    def size(numbers: list[int] | str) -> int:
         """The length."""
         return len(numbers)
 
@@ -278,6 +278,8 @@ async def test_a_local_server_refuses_messages_beyond_its_limits(
         with pytest.raises(MCPError) as raised:
             await session.call_tool("size", {"numbers": [0] * 600_000})
         assert "it has more than 500,000 JSON values" in json.dumps(raised.value.error.model_dump())
+        with pytest.raises(MCPError, match=r"Request body too large|not read: it is longer than 16 MB$"):
+            await session.call_tool("size", {"numbers": "0" * (17 << 20)})
         result = await session.call_tool("size", {"numbers": [0] * 50_000})
         assert result.structured_content == {"result": 50_000}
 

@@ -20,6 +20,7 @@ from mcp_launch._local.listener import LIMITS, Serve
 from mcp_launch._transports.messages import UNWRITABLE, Invalid, Reader, UnwritableError, written
 from mcp_launch._transports.streams import ReadStream
 from mcp_launch.failures import UnusableInput
+from mcp_launch.options import megabytes
 
 if TYPE_CHECKING:
     from anyio.abc import SocketStream
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 _FIRST = 10.0
 """Seconds for the token."""
+_END = 4096
+"""Bytes of each end of a line that is too long."""
 
 
 @asynccontextmanager
@@ -90,17 +93,26 @@ class _Incoming:
     async def receive(self) -> SessionMessage:
         while True:
             try:
-                line = await self._lines.receive_until(b"\n", self._reader.limits.bytes)
-            except (anyio.IncompleteRead, anyio.DelimiterNotFound, anyio.BrokenResourceError):
+                found = await self._reader.read(await self._lines.receive_until(b"\n", LIMITS.bytes))
+            except anyio.DelimiterNotFound:
+                found = await self._too_long()
+            except (anyio.IncompleteRead, anyio.BrokenResourceError):
                 raise anyio.EndOfStream from None
-            if not line.strip():
-                continue
-            found = await self._reader.read(line)
             if not isinstance(found, Invalid):
                 return SessionMessage(found)
             if found.id is not None and found.is_call:
                 error = ErrorData(code=INVALID_REQUEST, message=f"not read: {found.why}")
                 await self._outgoing.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=found.id, error=error)))
+
+    async def _too_long(self) -> Invalid:
+        """Return why the line is not read, whose end is skipped. Its id may be at either end."""
+        start, tail = self._lines.buffer[:_END], b""
+        with suppress(anyio.BrokenResourceError, anyio.EndOfStream):  # the next read ends the session then
+            while b"\n" not in tail:
+                tail = tail[-_END:] + await self._lines.receive()
+        end, _, rest = tail.partition(b"\n")
+        self._lines.feed_data(rest)
+        return self._reader.too_long(start + end, f"it is longer than {megabytes(LIMITS.bytes)}")
 
     async def aclose(self) -> None:
         """Do nothing: the connection is closed where it was accepted."""
