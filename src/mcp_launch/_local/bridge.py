@@ -88,7 +88,7 @@ class _Incoming:
     def __init__(self, lines: BufferedByteReceiveStream, outgoing: MemoryObjectSendStream[SessionMessage]) -> None:
         self._lines = lines
         self._outgoing = outgoing
-        self._reader = Reader(LIMITS)
+        self._reader = Reader(LIMITS, fixed=True)
 
     async def receive(self) -> SessionMessage:
         while True:

@@ -230,7 +230,7 @@ def _within_limits(app: Application) -> Application:
             size += len(message.get("body", b""))
             more = message.get("more_body", False)
         if _SMALL < size <= LIMITS.bytes:
-            found = await Reader(LIMITS).read(b"".join(part.get("body", b"") for part in parts))
+            found = await Reader(LIMITS, fixed=True).read(b"".join(part.get("body", b"") for part in parts))
             if isinstance(found, Invalid):
                 await _refuse(send, 413 if found.limit else 400, f"the message was not read: {found.why}")
                 return

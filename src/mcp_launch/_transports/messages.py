@@ -84,10 +84,14 @@ class Invalid:
 
 
 class Reader:
-    """Reads the messages of one peer, and counts bytes and values."""
+    """Reads the messages of one peer, and counts bytes and values.
 
-    def __init__(self, limits: Limits) -> None:
+    Reasons say how to raise the limits, unless they are *fixed*.
+    """
+
+    def __init__(self, limits: Limits, *, fixed: bool = False) -> None:
         self.limits = limits
+        self._fixed = fixed
         self.bytes = 0
         """Bytes of all messages so far."""
         self.values = 0
@@ -182,7 +186,8 @@ class Reader:
         return Invalid("it is not JSON", **outline) if is_whole else Invalid("it is not JSON", claims=outline["claims"])
 
     def _beyond(self, text: bytes | bytearray, limit: str, why: str) -> Invalid:
-        return Invalid(f"{why}; {allow_more(limit)}", limit=limit, **_outline(text) | _claims(text))
+        why = why if self._fixed else f"{why}; {allow_more(limit)}"
+        return Invalid(why, limit=limit, **_outline(text) | _claims(text))
 
 
 # Values -------------------------------------------------------------------------------------------------------------
