@@ -136,7 +136,8 @@ async def test_a_response_that_is_too_long_fails_its_request(transport: str, mar
                 await session.call_tool("any", {})
             later = await session.call_tool("other", {})
 
-    assert raised.value.error.data["code"] == "invalid_response"
+    data = raised.value.error.data
+    assert (data["code"], data["limit"]) == ("invalid_response", "bytes")
     assert not later.is_error
 
 

@@ -185,7 +185,7 @@ async def test_a_line_that_is_too_long_ends_a_session_too(marked: Marked, tmp_pa
             await fleet["plain"].settled()
             [failure] = fleet.failures
 
-    assert (failure.stage, failure.code) == ("call", "disconnected")
+    assert (failure.stage, failure.code, failure.facts["limit"]) == ("call", "invalid_response", "bytes")
 
 
 async def test_many_lines_do_not_count_as_one_long_line(marked: Marked, tmp_path: Path) -> None:

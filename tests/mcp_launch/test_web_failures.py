@@ -211,7 +211,7 @@ async def test_an_endless_event_is_a_failure(web: Web, marked: Marked, tmp_path:
             await ask(fleet["web"].session, "big", size=2_000_000)
         failure = await later_failure(fleet["web"])
 
-    assert (failure.stage, failure.code) == ("call", "disconnected")
+    assert (failure.stage, failure.code, failure.facts["limit"]) == ("call", "invalid_response", "bytes")
     advice = "in Python, Options(limits=Limits(bytes=…)) allows more"
     assert failure.message == f"sent an event that exceeds a limit: it is longer than 1 MB; {advice}"
 

@@ -189,7 +189,8 @@ class WebClient(httpx2.AsyncClient):
             if not self.proven:
                 raise
             if isinstance(error, TooLong) and self.memory.found:
-                self.memory.found = replace(self.memory.found, code="invalid_response")
+                facts = {**self.memory.found.facts, "limit": "bytes"}
+                self.memory.found = replace(self.memory.found, code="invalid_response", facts=facts)
             response = httpx2.Response(HTTPStatus.BAD_GATEWAY, request=request)
         found = self.memory.found
         if found is not None and self.proven and not follows(request, response.next_request):

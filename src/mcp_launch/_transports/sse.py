@@ -28,7 +28,7 @@ from mcp_launch._transports.posts import Abandoned, Posts
 from mcp_launch._transports.sse_client import EventClient, NoEventsError
 from mcp_launch._transports.streams import Guard, Unanswered, Unsaid, farewell
 from mcp_launch._transports.web import origin
-from mcp_launch.failures import Stage
+from mcp_launch.failures import Code, Stage
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -141,7 +141,7 @@ class SseTransport:
         except (httpx.RequestError, TooLong, *UNMAPPED) as error:
             # If there was no response, the memory knows why.
             if self._client.reads and isinstance(error, TooLong):
-                self._end(str(error))
+                self._end(str(error), code="invalid_response", limit="bytes")
             elif self._client.reads:
                 self._end("its event stream was cut off", error=type(error).__name__)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -193,10 +193,10 @@ class SseTransport:
         else:
             self.reader.warn_once(found, self._terms.warn)
 
-    def _end(self, message: str, **facts: str) -> None:
+    def _end(self, message: str, code: Code = "disconnected", **facts: str) -> None:
         answer = self._client.memory.answer
         shown = {**(answer.facts if answer else {}), **facts}
-        self._found = self._found or Diagnosis("disconnected", message, shown, stage=self._stage)
+        self._found = self._found or Diagnosis(code, message, shown, stage=self._stage)
 
     # Errors in place of the server's responses -----------------------------------------------------------------------
 
