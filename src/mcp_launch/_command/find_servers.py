@@ -26,6 +26,7 @@ from mcp_launch._command.inputs import (
     there_are,
     with_unique_names,
 )
+from mcp_launch._command.show.text import findings_of, print_findings
 from mcp_launch._command.signals import signals_deferred
 from mcp_launch._command.trust import trusted
 from mcp_launch._executable import RUNNERS
@@ -217,8 +218,7 @@ def chosen(sessions: Sequence[Session], name: str | None, *, tool: str | None = 
     known = [(name_of(entry.server), session, entry) for session in sessions for entry in session.entries]
     meant = [each for each in known if name is None or each[0] == name]
     names = [each for each, _, _ in known if each is not None]
-    if not known:
-        raise UnusableInput("no servers were found")
+    refuse_none(sessions)
     if name is None and len(known) > 1:
         if tool in names:
             raise UnusableInput(f'no tool of "{tool}" was given; use call FILE {tool} TOOL name=value ...')
@@ -232,6 +232,13 @@ def chosen(sessions: Sequence[Session], name: str | None, *, tool: str | None = 
     # If several servers have the name, the first is used, as in a launch.
     _, session, entry = meant[0]
     return replace(session, entries=[entry])
+
+
+def refuse_none(sessions: Sequence[Session]) -> None:
+    """Raise if there are no servers, after the findings are printed, which may say why."""
+    if not any(session.entries for session in sessions):
+        print_findings(findings_of(sessions))
+        raise UnusableInput("no servers were found")
 
 
 def names_in(places: Sequence[str]) -> list[str]:

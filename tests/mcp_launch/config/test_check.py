@@ -119,6 +119,16 @@ def test_a_variable_that_is_not_set_is_a_warning_at_its_server_in_every_output(t
     assert (lines.returncode, report.returncode, strict.returncode) == (0, 0, 1)
 
 
+@pytest.mark.parametrize("command", ["call", "lint", "lock", "login", "shell", "whoami"])
+def test_a_command_says_why_a_file_has_no_servers(command: str, tmp_path: Path) -> None:
+    file = written(tmp_path, ".zed/settings.json", {"context_servers": {"off": {**works(), "enabled": False}}})
+    done = run_here(command, file, *(["greet"] if command == "call" else []))
+
+    said = f"{file}:1:22: note: off: is disabled in Zed and not started [disabled]\nmcp-launch: no servers were found\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+    assert not Path(f"{file}.lock.json").exists()
+
+
 def test_a_disabled_server_is_reported_without_a_warning(tmp_path: Path) -> None:
     off = {**works(KEY="${NOT_SET_ANYWHERE}"), "enabled": False}
     file = written(tmp_path, ".zed/settings.json", {"context_servers": {"off": off}})
