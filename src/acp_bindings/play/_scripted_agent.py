@@ -66,7 +66,8 @@ class Play(Served):
             rude: the kinds of rude behaviour that last (`RUDE`).
 
         Raises:
-            ValueError: a kind does not exist, or the script is of another version.
+            ValueError: a kind does not exist, the script is of another version, or agents of the version always have
+                one of the capabilities.
             UnknownCapability: agents do not have a capability.
         """
         if unknown := sorted({*rude} - RUDE.keys()):
@@ -78,8 +79,10 @@ class Play(Served):
         """The expectations of the script that the client has not met."""
         packages: dict[int, ProtocolPackage] = {1: v1, 2: v2}
         only = script.version if script else version
-        if only is None and not V2_BASELINE.isdisjoint(without):
-            only = 1  # agents of v2 always have these
+        if always := sorted(V2_BASELINE.intersection(without)):
+            if only == 2:
+                raise ValueError(f"agents of v2 always have {', '.join(always)}")
+            only = 1
         self._rude = rude
         self._wire: Wire | None = None
         self._is_process = False

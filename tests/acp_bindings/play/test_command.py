@@ -200,6 +200,7 @@ def test_a_scene_is_shown_as_a_script(name: str, capsys: pytest.CaptureFixture[s
         (["pyproject.toml"], "pyproject.toml:1: not JSON"),
         (["--rude", "polite"], "unknown --rude kind 'polite'; choose from "),
         (["--without", "session.lod"], 'unknown capability "session.lod"'),
+        (["--version", "2", "--without", "session.load"], "agents of v2 always have session.load"),
         (["--http", "here"], "--http needs a host and a port"),
         (["--http", "localhost:99999"], "--http needs a host and a port"),
         (["--http", ":8000", "--rude", "print"], "--http cannot be combined with --rude"),
