@@ -334,6 +334,7 @@ _IN_GOOSE = ("builtin", "platform", "frontend", "inline_python")
         ("claude-desktop", {"url": "https://h/mcp"}, "other_transport", f"Claude Desktop {_NO_START} http"),
         ("claude-desktop", {"type": "sse", "url": "http://h"}, "other_transport", f"Claude Desktop {_NO_START} sse"),
         ("zed", {"type": "sse", "url": "https://h/mcp"}, "other_transport", f"Zed {_NO_START} sse"),
+        ("goose", {"type": "sse", "uri": "http://h", "enabled": True}, "other_transport", f"Goose {_NO_START} sse"),
         *(("goose", {"type": kind}, "not_in_file", "") for kind in _IN_GOOSE),
     ],
 )

@@ -118,6 +118,8 @@ class Goose(MapFormat):
         for member in ("enabled", "args") if kind == "stdio" else ("enabled",):
             if member not in raw:
                 at.note("missing_member", f"has no {member}, so Goose skips it")
+        if kind == "sse":
+            at.note("other_transport", "Goose does not start servers of type sse from this file")
 
     def literally(self, member: str, seen: Mapping[str, Any], raw: Mapping[str, Any]) -> Any:
         if member not in self.expands:
