@@ -18,12 +18,12 @@ from urllib.parse import urlsplit
 from mcp_launch._command.inputs import (
     Session,
     Typed,
+    choose_from,
     is_like_a_url,
     is_url,
     name_of,
     only_named,
     source_of,
-    there_are,
     with_unique_names,
 )
 from mcp_launch._command.show.text import findings_of, print_findings
@@ -140,7 +140,7 @@ def refuse_unknown(given: Sequence[str], asked: Iterable[str]) -> None:
     for name in inputs_of(given):
         if name not in known:
             raise UnusableInput(
-                f"--set {name}: no file asks for this{did_you_mean(name, known) or f'; {there_are(known)}'}"
+                f"--set {name}: no file asks for this{did_you_mean(name, known) or f'; {choose_from(known)}'}"
             )
 
 
@@ -223,12 +223,13 @@ def chosen(sessions: Sequence[Session], name: str | None, *, tool: str | None = 
         if tool in names:
             raise UnusableInput(f'no tool of "{tool}" was given; use call FILE {tool} TOOL name=value ...')
         raise UnusableInput(
-            f"specify the server after the file; {there_are(names)}"
+            f"specify the server after the file; {choose_from(names)}"
             if names
             else f"the {len(known)} servers have no names; add names to select one"
         )
     if not meant:
-        raise UnusableInput(f'no server is named "{name}"{did_you_mean(name or "", names) or f"; {there_are(names)}"}')
+        near = did_you_mean(name or "", names) or f"; {choose_from(names)}"
+        raise UnusableInput(f'no server is named "{name}"{near}')
     # If several servers have the name, the first is used, as in a launch.
     _, session, entry = meant[0]
     return replace(session, entries=[entry])

@@ -172,7 +172,7 @@ async def test_a_file_of_arguments_that_is_not_json_is_named(tmp_path: Path) -> 
         (["path=a", "filter=old"], ['filter: must be {since?: integer, names?: string[]}, not "old"']),
         (["lines=ten", "deep=maybe"], ['lines: must be integer, not "ten"', 'deep: must be boolean, not "maybe"']),
         (["path=a", "filter=@/no/such"], ['filter: must be {since?: integer, names?: string[]}, not "@/no/such"']),
-        (["path=a", "zzz.b=1"], [f"zzz.b: unknown argument; there are {', '.join(TYPED['properties'])}"]),
+        (["path=a", "zzz.b=1"], [f"zzz.b: unknown argument; choose from {', '.join(TYPED['properties'])}"]),
     ],
 )
 def test_an_invalid_argument_is_reported_with_what_the_schema_requires(words: list[str], faults: list[str]) -> None:
@@ -251,7 +251,7 @@ def test_arguments_that_are_given_whole_are_looked_at_too(whole: str, fault: str
         ),
         ({"properties": {"a": {"type": ["array", "string"]}}}, ["a=b", "a=[1]"], ["a: is given twice"]),
         ({"properties": {"a": {"type": ["array", "string"]}}}, ["a=[1]", "a=b"], ["a: is given twice"]),
-        ({"properties": {"a": {"type": "string"}}}, ["a.b=1"], ["a.b: unknown argument; there are a"]),
+        ({"properties": {"a": {"type": "string"}}}, ["a.b=1"], ["a.b: unknown argument; choose from a"]),
         ({"type": "string"}, [], ["arguments: must be string, not {}"]),
         ({"maxProperties": 0}, ["a:=1"], ["arguments: {'a': 1} is expected to be empty"]),
     ],

@@ -150,8 +150,8 @@ def test_wrong_arguments_are_all_named_and_nothing_is_called(file: str, command:
     [
         ("odd tpyed", 'odd: no tool is called "tpyed"; did you mean "typed"?'),
         ("old typed", 'no server is named "old"; did you mean "odd"?'),
-        ("nothing typed", 'no server is named "nothing"; there are odd, gone'),
-        ("typed path=a", "specify the server after the file; there are odd, gone"),
+        ("nothing typed", 'no server is named "nothing"; choose from odd, gone'),
+        ("typed path=a", "specify the server after the file; choose from odd, gone"),
         ("odd", 'no tool of "odd" was given; use call FILE odd TOOL name=value ...'),
     ],
 )

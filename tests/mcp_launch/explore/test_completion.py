@@ -39,7 +39,7 @@ def test_names_of_servers_are_completed_from_the_file_that_was_typed(file: str) 
         ([], ("tool",), "no servers were found"),
         ([], ("server", "tool"), "no servers were found"),
         ([{"command": "/a"}, {"command": "/b"}], ("tool",), "the 2 servers have no names; add names to select one"),
-        ([{"command": "/a"}, {"name": "b"}], ("tool",), "specify the server after the file; there are b"),
+        ([{"command": "/a"}, {"name": "b"}], ("tool",), "specify the server after the file; choose from b"),
     ],
 )
 def test_servers_without_names_cannot_be_selected(

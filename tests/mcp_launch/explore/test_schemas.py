@@ -87,7 +87,7 @@ def test_arguments_are_read_by_a_schema_with_patterns_too(tmp_path: Path, comman
 
     assert wrong.err.splitlines()[:2] == [
         'mcp-launch: tool: x-1: must be integer, not "five"',
-        "mcp-launch: tool: y: unknown argument; there are a, n",
+        "mcp-launch: tool: y: unknown argument; choose from a, n",
     ]
     assert mismatch.err.splitlines()[0] == "mcp-launch: tool: a: '5' does not match '^[a-z]+$'"
 
