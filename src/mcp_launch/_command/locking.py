@@ -76,7 +76,8 @@ def _path(session: Session, given: str | None) -> str:
     if given:
         return given
     if session.origin == "typed" or not os.path.exists(session.source):
-        raise UnusableInput(f"{session.source}: is not a file to put a lock beside; use --lock-file FILE")
+        what = "a command" if session.source == "--" else session.source
+        raise UnusableInput(f"{what} has no file to put a lock beside; use --lock-file FILE")
     return f"{session.source}.lock.json"
 
 
@@ -118,4 +119,4 @@ def _write_changes(found: Sequence[tuple[str, ToolChange]], gone: Sequence[str])
         for line in change.diff.splitlines():
             write((f"  {printable(line)}", diff_style(line)))
     for name in gone:
-        write((printable(f"{name}: is not in the file any more"), "bold"))
+        write((printable(f"{name}: is no longer in the file"), "bold"))
