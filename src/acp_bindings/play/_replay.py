@@ -141,8 +141,8 @@ class _Listener:
                 self._expected[key] -= 1
                 self._arrived.append((key, message))
             elif "method" in message and "id" in message:
-                sys.stderr.write(f"the recording has no other {message['method']}\n")
-                error = {"code": INTERNAL_ERROR, "message": f"The recording has no other {message['method']}"}
+                sys.stderr.write(f"the recording has no further request {message['method']}\n")
+                error = {"code": INTERNAL_ERROR, "message": f"The recording has no further request {message['method']}"}
                 answer = {"jsonrpc": "2.0", "id": message["id"], "error": error}
                 await self._sink.send(json.dumps(answer).encode() + b"\n")
 

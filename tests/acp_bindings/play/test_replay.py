@@ -57,7 +57,7 @@ async def test_a_request_that_was_not_recorded_gets_an_error(version: int) -> No
             session = await client.new_session()
             await client.turn(session, "/everything")
             await client.hear_all()
-    assert response["error"]["message"] == "The recording has no other session/list"
+    assert response["error"]["message"] == "The recording has no further request session/list"
     assert session == "session-1"
 
 
