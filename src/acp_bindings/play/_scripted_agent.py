@@ -66,8 +66,7 @@ class Play(Served):
             rude: the kinds of rude behaviour that last (`RUDE`).
 
         Raises:
-            ValueError: a kind does not exist, the script is of another version, or agents of the version always have
-                one of the capabilities.
+            ValueError: a kind does not exist, or the script or the capabilities do not fit the version.
             UnknownCapability: agents do not have a capability.
         """
         if unknown := sorted({*rude} - RUDE.keys()):

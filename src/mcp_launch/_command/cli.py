@@ -19,10 +19,10 @@ from mcp_launch._command.find_servers import (
     asked_in,
     chosen,
     names_in,
+    not_empty,
     read_file,
     read_inputs,
     read_words,
-    refuse_none,
     refuse_unknown,
     started_ahead,
     text_of,
@@ -432,8 +432,7 @@ def lint(typed: Typed, *, targets: For = None, as_json: Json = False) -> int:
     """  # noqa: D301 - \b keeps the lines of a paragraph in the help
     from mcp_launch._command.linting import lint_all, targets_of  # noqa: PLC0415 - only needed for this
 
-    sessions, wanted = read_inputs(typed), targets_of(targets or ())
-    refuse_none(sessions)
+    sessions, wanted = not_empty(read_inputs(typed)), targets_of(targets or ())
     with started_ahead(sessions):
         return lint_all(typed, sessions, wanted, as_json=as_json)
 

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from mcp_launch._command.inputs import (
     Session,
     Typed,
-    choose_from,
+    choices,
     is_like_a_url,
     is_url,
     name_of,
@@ -140,7 +140,7 @@ def refuse_unknown(given: Sequence[str], asked: Iterable[str]) -> None:
     for name in inputs_of(given):
         if name not in known:
             raise UnusableInput(
-                f"--set {name}: no file asks for this{did_you_mean(name, known) or f'; {choose_from(known)}'}"
+                f"--set {name}: no file asks for this{did_you_mean(name, known) or f'; {choices(known)}'}"
             )
 
 
@@ -213,33 +213,32 @@ def read_words(
     return places, server, rest.pop(0) if tool is None else tool, rest
 
 
-def chosen(sessions: Sequence[Session], name: str | None, *, tool: str | None = None) -> Session:
+def chosen(sessions: list[Session], name: str | None, *, tool: str | None = None) -> Session:
     """Return a session with only the server of this name, or with the only server if *name* is None."""
-    known = [(name_of(entry.server), session, entry) for session in sessions for entry in session.entries]
+    known = [(name_of(entry.server), session, entry) for session in not_empty(sessions) for entry in session.entries]
     meant = [each for each in known if name is None or each[0] == name]
     names = [each for each, _, _ in known if each is not None]
-    refuse_none(sessions)
     if name is None and len(known) > 1:
         if tool in names:
             raise UnusableInput(f'no tool of "{tool}" was given; use call FILE {tool} TOOL name=value ...')
         raise UnusableInput(
-            f"specify the server after the file; {choose_from(names)}"
+            f"specify the server after the file; {choices(names)}"
             if names
             else f"the {len(known)} servers have no names; add names to select one"
         )
     if not meant:
-        near = did_you_mean(name or "", names) or f"; {choose_from(names)}"
-        raise UnusableInput(f'no server is named "{name}"{near}')
+        raise UnusableInput(f'no server is named "{name}"{did_you_mean(name or "", names) or f"; {choices(names)}"}')
     # If several servers have the name, the first is used, as in a launch.
     _, session, entry = meant[0]
     return replace(session, entries=[entry])
 
 
-def refuse_none(sessions: Sequence[Session]) -> None:
-    """Raise if there are no servers, after the findings are printed, which may say why."""
-    if not any(session.entries for session in sessions):
-        print_findings(findings_of(sessions))
-        raise UnusableInput("no servers were found")
+def not_empty(sessions: list[Session]) -> list[Session]:
+    """Return the sessions; if they have no servers, print the findings, which may say why, and raise."""
+    if any(session.entries for session in sessions):
+        return sessions
+    print_findings(findings_of(sessions))
+    raise UnusableInput("no servers were found")
 
 
 def names_in(places: Sequence[str]) -> list[str]:

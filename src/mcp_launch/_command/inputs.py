@@ -197,7 +197,7 @@ def _names(session: Session) -> set[str]:
     return {name for server in session.servers if (name := name_of(server)) is not None}
 
 
-def choose_from(known: Iterable[str]) -> str:
+def choices(known: Iterable[str]) -> str:
     """Return `choose from one, two`."""
     names = ", ".join(known)
     return f"choose from {names}" if names else "there are none"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mcp_launch._command.find_servers import read_inputs, refuse_none, started_ahead
+from mcp_launch._command.find_servers import not_empty, read_inputs, started_ahead
 from mcp_launch._command.inputs import Session, Typed, name_of
 from mcp_launch._command.show.text import diff_style, printable, remark, remark_failure, write
 from mcp_launch.failures import UnusableInput
@@ -39,8 +39,7 @@ def with_locks(sessions: Sequence[Session], given: str | None) -> list[Session]:
 
 def lock_once(typed: Typed, *, update: bool, given: str | None) -> int:
     """Lock the tools of the servers, or print what has changed since; return the exit status."""
-    sessions = read_inputs(typed)
-    refuse_none(sessions)
+    sessions = not_empty(read_inputs(typed))
     paths = [_path(session, given) for session in sessions]
     taken: set[tuple[str, str]] = set()
     for path, session in zip(paths, sessions, strict=True):

@@ -104,9 +104,8 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
     if seen.stray:
         facts["stdout"] = list(seen.stray)
     if seen.gave_up_at is not None:
-        event = f"wrote a line of more than {megabytes(seen.gave_up_at)}"
-        facts |= {"limit": "bytes"}
-        return advised("invalid_response" if seen.spoke else "not_mcp", event, allow_more("bytes"), facts)
+        event, more = f"wrote a line of more than {megabytes(seen.gave_up_at)}", allow_more("bytes")
+        return advised("invalid_response" if seen.spoke else "not_mcp", event, more, facts | {"limit": "bytes"})
     if seen.only_echoes:
         return advised("not_mcp", _ECHO, _OTHER_PROGRAM, facts)
     # npm writes notices about itself, such as a new version, whether or not anything is wrong.

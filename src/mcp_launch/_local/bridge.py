@@ -13,7 +13,7 @@ import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp.server.runner import serve_dual_era_loop
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError, JSONRPCResponse
+from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCResponse
 
 from mcp_launch._local import relay
 from mcp_launch._local.listener import LIMITS, Serve
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 _FIRST = 10.0
 """Seconds for the token."""
-_END = 4096
-"""Bytes of each end of a line that is too long."""
 
 
 @asynccontextmanager
@@ -93,9 +91,7 @@ class _Incoming:
     async def receive(self) -> SessionMessage:
         while True:
             try:
-                found = await self._reader.read(await self._lines.receive_until(b"\n", LIMITS.bytes))
-            except anyio.DelimiterNotFound:
-                found = await self._too_long()
+                found = await self._next()
             except (anyio.IncompleteRead, anyio.BrokenResourceError):
                 raise anyio.EndOfStream from None
             if not isinstance(found, Invalid):
@@ -104,12 +100,13 @@ class _Incoming:
                 error = ErrorData(code=INVALID_REQUEST, message=f"not read: {found.why}")
                 await self._outgoing.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=found.id, error=error)))
 
-    async def _too_long(self) -> Invalid:
-        """Return why the line is not read, whose end is skipped. Its id may be at either end."""
-        start, tail = self._lines.buffer[:_END], b""
-        with suppress(anyio.BrokenResourceError, anyio.EndOfStream):  # the next read ends the session then
-            while b"\n" not in tail:
-                tail = tail[-_END:] + await self._lines.receive()
+    async def _next(self) -> JSONRPCMessage | Invalid:
+        """Return the next message, or why it is not read. The id of a line that is too long may be at either end."""
+        with suppress(anyio.DelimiterNotFound):
+            return await self._reader.read(await self._lines.receive_until(b"\n", LIMITS.bytes))
+        start, tail = self._lines.buffer[:4096], b""
+        while b"\n" not in tail:
+            tail = tail[-4096:] + await self._lines.receive()
         end, _, rest = tail.partition(b"\n")
         self._lines.feed_data(rest)
         return self._reader.too_long(start + end, f"it is longer than {megabytes(LIMITS.bytes)}")

@@ -188,9 +188,8 @@ class WebClient(httpx2.AsyncClient):
             self.memory.failed(_sent_to(error, request), error)
             if not self.proven:
                 raise
-            if isinstance(error, TooLong) and self.memory.found:
-                facts = {**self.memory.found.facts, "limit": "bytes"}
-                self.memory.found = replace(self.memory.found, code="invalid_response", facts=facts)
+            if isinstance(error, TooLong) and (found := self.memory.found):
+                self.memory.found = replace(found, code="invalid_response", facts={**found.facts, "limit": "bytes"})
             response = httpx2.Response(HTTPStatus.BAD_GATEWAY, request=request)
         found = self.memory.found
         if found is not None and self.proven and not follows(request, response.next_request):

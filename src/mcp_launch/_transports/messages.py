@@ -84,10 +84,7 @@ class Invalid:
 
 
 class Reader:
-    """Reads the messages of one peer, and counts bytes and values.
-
-    Reasons say how to raise the limits, unless they are *fixed*.
-    """
+    """Reads the messages of one peer, and counts bytes and values. *fixed* limits cannot be raised."""
 
     def __init__(self, limits: Limits, *, fixed: bool = False) -> None:
         self.limits = limits

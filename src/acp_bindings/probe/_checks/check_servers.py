@@ -125,8 +125,7 @@ async def _with(bench: Bench, entry: Message, *, is_advertised: bool) -> tuple[S
         raise Failed("the server was started or reached, and not initialized", session.call.lines)
     # v1 says that agents should connect to all servers.
     outcome = Failed if is_advertised else Warned
-    what = "started" if "command" in entry else "contacted"
-    raise outcome(f"the server was not {what}, not even during a prompt", session.call.lines)
+    raise outcome("the server was not started or reached, not even during a prompt", session.call.lines)
 
 
 async def _after_prompt(bench: Bench, session: Session, entry: Message, event: str) -> bool:

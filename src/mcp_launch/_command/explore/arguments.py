@@ -22,7 +22,7 @@ from mcp_launch._command.explore.schemas import (
     short,
     type_text,
 )
-from mcp_launch._command.inputs import choose_from
+from mcp_launch._command.inputs import choices
 from mcp_launch._json_values import as_items
 from mcp_launch._validation import STEPS, TooManySteps, compiled, errors_of, is_plain, limited_steps, steps_are_limited
 from mcp_launch.failures import did_you_mean
@@ -273,7 +273,7 @@ def _add(word: str, arguments: dict[str, Any], typed: set[tuple[str, ...]], root
     path, schema = _resolved(name, root)
     if schema is None and not exact and checked:
         near = _nearest(name, root, root)
-        hint = f'did you mean "{near}"?' if near else choose_from(properties_of(root, root))
+        hint = f'did you mean "{near}"?' if near else choices(properties_of(root, root))
         raise WrongArguments(f"{name}: unknown argument; {hint}")
     value = json_value(text, called=name) if exact else typed_value(text, schema, root, called=name, checked=checked)
     holder = _holder(path, arguments, called=name)

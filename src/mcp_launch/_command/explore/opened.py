@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from acp_bindings._redact import Redactor
 from mcp_launch._command.explore.asking import Asker
 from mcp_launch._command.find_servers import Answers
-from mcp_launch._command.inputs import Session, Typed, choose_from
+from mcp_launch._command.inputs import Session, Typed, choices
 from mcp_launch._command.run import run
 from mcp_launch._command.show.text import findings_of, harmless, print_findings, remark, remark_failure, remark_warnings
 from mcp_launch._servers.launched import LaunchedServer
@@ -100,7 +100,7 @@ class Opened:
             if each.name == name:
                 return each
         names = [each.name for each in listed]
-        near = did_you_mean(name, names) or f"; {choose_from(names)}"
+        near = did_you_mean(name, names) or f"; {choices(names)}"
         raise UnusableInput(self.hide(f'{self.name}: no {kind} is called "{name}"{near}'))
 
     def why(self, error: Exception) -> str:
