@@ -362,7 +362,9 @@ class Folding:
         if index is None:
             return _created(added)
         content = cast("v1.ToolCall", self._entries[index]).content
-        return v1.SessionToolCallUpdate(tool_call_id=id_, content=[*content, *(added.content or ())])
+        # It was checked when it came: checking it again for each chunk would take the square of its length.
+        vars(added)["content"] = [*content, *(added.content or ())]
+        return cast("SessionUpdate", added)
 
     def take_plan(self, update: Any) -> None:
         entries: tuple[v1.PlanEntry, ...] = ()

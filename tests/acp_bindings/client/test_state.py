@@ -131,6 +131,16 @@ def test_a_tool_call_of_v2_is_created_changed_cleared_and_appended_to() -> None:
     )
 
 
+def test_output_of_a_tool_call_is_not_checked_again_when_more_is_appended() -> None:
+    folding = Folding(v2)
+    more = v2.ToolCallContentChunk(tool_call_id="c1", content=v2.Content(content=v2.TextContent(text="a")))
+    folding.take(*folding.in_v1(more))
+    unchecked: Any = object()
+    folding.state.tool_calls[0].content.append(unchecked)
+    folding.take(*folding.in_v1(more))
+    assert [type(each) for each in folding.state.tool_calls[0].content] == [v1.Content, object, v1.Content]
+
+
 def test_a_message_of_v2_is_created_and_replaced_as_a_whole() -> None:
     blocks = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
     folding = Folding(v2)
