@@ -32,6 +32,7 @@ from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError
 from acp_bindings.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST
 from acp_bindings.setup import ClientPeer, History, RequestError, Roots, SessionNotFound
+from acp_bindings.setup._history import merged
 from acp_bindings.setup.capabilities import AgentCapability
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ M_co = TypeVar("M_co", covariant=True, default=Any)
 CANCELLING = 2.0
 """Seconds for the handler of a cancelled turn to return, before the turn ends without it."""
 
+_IN_A_ROW = 200
+"""The updates of a history that are read or converted before other tasks run."""
 _CHUNKS = (v1.AgentMessageChunk, v1.AgentThoughtChunk, v1.UserMessageChunk)
 _ACCEPTED: set[tuple[Any, Any]] = set()
 """The classes of updates, each with its protocol, so that each class is checked once."""
@@ -561,14 +564,18 @@ class Session(Generic[M]):
         if not self._stored:
             return []
         _, lines = await self._store.load(self.id)
-        return updates_in(lines, self.id)
+        return await updates_in(lines, self.id)
 
     async def replay(self, *, with_history: bool) -> None:
         """Send the history to the client, and in v2 the state."""
         protocol = self.connection.protocol
         history = History(protocol)
         updates = await self.history() if with_history else []
-        for update in (*self._with_ids(updates), *map(unfinished, running_calls(updates))):
+        whole = [*self._with_ids(updates), *map(unfinished, running_calls(updates))]
+        # Merged before they are converted, which takes longest.
+        for number, update in enumerate(merged(whole)):
+            if number % _IN_A_ROW == 0:
+                await anyio.lowlevel.checkpoint()
             try:
                 history.add(from_v1(protocol, update))
             except DecodeError as error:
@@ -653,10 +660,12 @@ class Session(Generic[M]):
             log.error("session %s cannot be released: %s", self.id, error, exc_info=error)
 
 
-def updates_in(lines: Sequence[bytes], session_id: str) -> list[v1.SessionUpdate]:
+async def updates_in(lines: Sequence[bytes], session_id: str) -> list[v1.SessionUpdate]:
     """Return the updates of a stored history. Lines that are not updates are skipped with a warning."""
     updates: list[v1.SessionUpdate] = []
-    for line in lines:
+    for number, line in enumerate(lines):
+        if number % _IN_A_ROW == 0:
+            await anyio.lowlevel.checkpoint()
         try:
             updates.append(decode(v1.SessionUpdate, line))
         except DecodeError as error:

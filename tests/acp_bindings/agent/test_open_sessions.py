@@ -8,9 +8,11 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from acp_bindings import v1
+from acp_bindings._from_v1 import from_v1
 from acp_bindings.agent import (
     Agent,
     MemorySessions,
@@ -21,7 +23,7 @@ from acp_bindings.agent import (
     StoreFailed,
     Turn,
 )
-from acp_bindings.agent._session import chunk_of
+from acp_bindings.agent._session import chunk_of, updates_in
 from acp_bindings.connection import RequestFailed
 from acp_bindings.encoding import encode
 from acp_bindings.setup import InvalidParams, SessionNotFound
@@ -763,6 +765,40 @@ async def test_a_tool_call_of_a_killed_process_is_replayed_as_failed(version: in
     async with talking(talker(sessions=store), version) as client:
         await client.load("s")
         assert [each.status for each in client.of("s", "tool_call", "tool_call_update")][-1] == "failed"
+
+
+async def test_the_chunks_of_a_message_are_merged_before_they_are_converted(
+    version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, converted = MemorySessions(), list[Any]()
+    await store.append(StoredSession(session_id="s", cwd=CWD), [chunk_of("agent_message_chunk", "m", "a")] * 50)
+    await store.release("s")
+
+    def note(protocol: Any, update: Any) -> Any:
+        converted.append(update)
+        return from_v1(protocol, update)
+
+    monkeypatch.setattr("acp_bindings.agent._session.from_v1", note)
+    async with talking(talker(sessions=store), version) as client:
+        await client.load("s")
+        assert client.text("s") == "a" * 50
+    assert [each.session_update for each in converted].count("agent_message_chunk") == 1
+
+
+async def test_other_tasks_run_while_a_long_history_is_read() -> None:
+    steps = 0
+
+    async def count() -> None:
+        nonlocal steps
+        while True:
+            await anyio.lowlevel.checkpoint()
+            steps += 1
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(count)
+        await updates_in([chunk_of("agent_message_chunk", "m", "a")] * 10_000, "s")
+        tasks.cancel_scope.cancel()
+    assert steps > 10
 
 
 async def test_messages_that_are_stored_without_ids_are_replayed(version: int) -> None:
