@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from contextvars import Context
@@ -143,6 +144,13 @@ class AcpApp:
         """
         import uvicorn  # noqa: PLC0415 - only used here
 
+        if sys.platform != "win32":
+            import resource  # noqa: PLC0415 - not there on Windows
+
+            with suppress(OSError, ValueError):
+                # Not higher, because some programs that an agent starts close all descriptors up to the limit.
+                soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+                resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 65_536)), hard))
         if find_spec("websockets") is None:
             log.warning("WebSockets are refused, because websockets is missing: pip install 'acp-bindings[remote]'")
         # uvicorn takes the response to a handshake for none.

@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import anyio
 import anyio.lowlevel
@@ -124,6 +125,19 @@ def test_a_server_without_websockets_says_how_to_install_it(
     asgi({}).run()
 
     assert "pip install 'acp-bindings[remote]'" in caplog.text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+@pytest.mark.parametrize(("soft", "hard", "raised"), [(1024, 4096, 4096), (1024, 2**30, 65536), (2**20, 2**20, 2**20)])
+def test_run_raises_the_limit_of_open_files(monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, raised: int) -> None:
+    set_limit = Mock()
+    monkeypatch.setattr("uvicorn.Server.run", Mock())
+    monkeypatch.setattr("resource.getrlimit", Mock(return_value=(soft, hard)))
+    monkeypatch.setattr("resource.setrlimit", set_limit)
+
+    asgi({}).run()
+
+    assert set_limit.call_args.args[1] == (raised, hard)
 
 
 @BOTH
