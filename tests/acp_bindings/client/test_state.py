@@ -101,6 +101,12 @@ def test_a_tool_call_has_all_its_updates_merged() -> None:
     assert state.tool_call("c2") is None
 
 
+def test_the_newest_tool_call_is_found_without_a_look_at_the_others() -> None:
+    without_id = v1.ToolCall.model_construct()
+    call = v1.ToolCall(tool_call_id="c1", title="")
+    assert SessionState(entries=(without_id, call, Message("agent", ()))).tool_call("c1") is call
+
+
 def test_an_update_of_an_unknown_tool_call_creates_it() -> None:
     update = {"sessionUpdate": "tool_call_update", "toolCallId": "c1", "status": "completed"}
     (call,) = folded(v1, update).tool_calls
