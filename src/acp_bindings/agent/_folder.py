@@ -7,6 +7,8 @@
 A call of `append` is one write, which ends with `saved`. After a crash, the lines behind the last `saved` are those of
 a call that did not return: `load` ignores them, and the next `append` replaces them. `list` finds the current title
 with two short reads, through the last line.
+
+A file in which old lines of the session take much space is replaced by one without them.
 """
 
 from __future__ import annotations
@@ -152,6 +154,12 @@ class FolderSessions:
                 del self._open[session_id]
                 file.delete()
             raise
+        # Windows does not replace open files.
+        if file.stale > _STALE + 2 * (file.saved - file.stale) and sys.platform != "win32":
+            with suppress(OSError, SessionUnreadable):  # everything is stored already
+                self._open[session_id] = file.rewritten()
+                if self._fsync:
+                    _sync_folder(self._folder)
 
     def _create(self, session_id: str) -> _File:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -207,6 +215,8 @@ class FolderSessions:
 
 
 _SUFFIX = ".jsonl"
+_STALE = 1_000_000
+"""The bytes of old lines of a session that are always tolerated."""
 
 
 def _name(session_id: str) -> str:
@@ -228,6 +238,8 @@ class _Content:
     """The last line of the session, without its newline."""
     start: int
     """The position of the first byte of this line."""
+    stale: int
+    """The bytes of the lines of the session before it."""
     saved: int
     """The number of saved bytes of the file. Further ones belong to a call that did not return."""
     updates: list[bytes]
@@ -239,10 +251,13 @@ class _File:
     def __init__(self, handle: io.FileIO, path: Path, session_id: str) -> None:
         self._handle = handle
         self._path = path
+        self._copy = path.with_suffix(".new")
+        """A file of `rewritten`; after a crash it may be left behind."""
         self._session_id = session_id
         self._head: bytes = b""
         self._start = 0
         self.saved = 0
+        self.stale = 0
 
     @classmethod
     def lock(cls, path: Path, session_id: str, *, create: bool = False) -> _File:
@@ -284,16 +299,16 @@ class _File:
         content = _read(self._handle.readall(), self._path, self._session_id)
         if content is None:
             return None
-        self._head, self._start, self.saved = content.head, content.start, content.saved
+        self._head, self._start, self.saved, self.stale = content.head, content.start, content.saved, content.stale
         changed = os.fstat(self._handle.fileno()).st_mtime
         return replace(content, session=replace(content.session, updated_at=timestamp(changed)))
 
     def append(self, head: bytes, updates: Sequence[bytes], *, fsync: bool) -> None:
         """Write a session, if it has changed, and *updates*. If this raises, the file is as before."""
-        lines, start = [b'{"update":%b}\n' % each for each in updates], self._start
+        lines, start, stale = [b'{"update":%b}\n' % each for each in updates], self._start, self.stale
         if head != self._head:
             lines.insert(0, head + b"\n")
-            start = self.saved
+            start, stale = self.saved, stale + len(self._head)
         if not lines:
             return
         text = b"".join([*lines, b'{"saved":%d}\n' % start])
@@ -310,15 +325,37 @@ class _File:
             with suppress(OSError):
                 self._handle.truncate(self.saved)
             raise
-        self._head, self._start = head, start
+        self._head, self._start, self.stale = head, start, stale
         self.saved += len(text)
+
+    def rewritten(self) -> _File:
+        """Replace the file by a locked one without earlier lines of the session, and return that. This one is closed.
+
+        Raises:
+            OSError, SessionUnreadable: the file is as before.
+        """
+        if (content := self.read()) is None:
+            raise SessionUnreadable(self._session_id, "the file was changed", path=self._path)
+        new = io.FileIO(self._copy, "w+", opener=lambda name, flags: os.open(name, flags, 0o600))
+        file = _File(new, self._path, self._session_id)
+        try:
+            _lock(new)
+            # Without fsync, some file systems lose the whole file when the power fails.
+            file.append(content.head, content.updates, fsync=True)
+            self._copy.replace(self._path)
+        except BaseException:
+            file.close()
+            self._copy.unlink()
+            raise
+        self.close()
+        return file
 
     def delete(self) -> None:
         """Delete the file, while it is locked if the system can do that."""
         if sys.platform == "win32":
             self.close()
-        with suppress(FileNotFoundError):
-            self._path.unlink()
+        for path in (self._path, self._copy):
+            path.unlink(missing_ok=True)
         self.close()
 
     def close(self) -> None:
@@ -332,7 +369,7 @@ def _read(text: bytes, path: Path, session_id: str | None = None) -> _Content | 
     Raises:
         SessionUnreadable: a line is damaged, the file has a newer format, or it contains another session.
     """
-    session, head, start, position = None, b"", 0, 0
+    session, head, start, stale, position = None, b"", 0, 0, 0
     updates: list[bytes] = []
     saved = 0, 0
     found = None
@@ -347,8 +384,9 @@ def _read(text: bytes, path: Path, session_id: str | None = None) -> _Content | 
                 updates.append(update)
             elif session and _SAVED.fullmatch(stripped):
                 saved = end, len(updates)
-                found = session, head, start
+                found = session, head, start, stale
             elif stripped:
+                stale += len(head)
                 session, head, start = decode_head(stripped), stripped, position
         except Newer as error:
             raise SessionUnreadable(session_id or path.stem, str(error), path=path) from None

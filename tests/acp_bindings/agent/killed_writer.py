@@ -31,9 +31,9 @@ def calls(seed: int) -> list[Call]:
     return made
 
 
-def write(folder: str, backend: str, seed: int) -> None:
+def write(folder: str, backend: str, seed: int, stale: int) -> None:
     """Make the calls of a seed, and end at a random byte."""
-    left = random.Random(-seed).randrange(4000)
+    left = random.Random(-seed).randrange(4000 if stale > 0 else 20_000)
 
     class Mortal(io.FileIO):
         def write(self, data: object, /) -> int:
@@ -51,7 +51,7 @@ def write(folder: str, backend: str, seed: int) -> None:
             await store.append(session, updates)
             os.write(1, b"%d %d\n" % (seed, number))
 
-    with patch("io.FileIO", Mortal):
+    with patch("io.FileIO", Mortal), patch("acp_bindings.agent._folder._STALE", stale):
         anyio.run(main, backend=backend)
 
 
@@ -61,6 +61,6 @@ if __name__ == "__main__":
     encode_head(calls(0)[0][0])
     for each in range(int(sys.argv[3])):
         if not (child := os.fork()):
-            write(sys.argv[1], sys.argv[2], each)
+            write(sys.argv[1], sys.argv[2], each, int(sys.argv[4]))
             os._exit(0)
         os.waitpid(child, 0)

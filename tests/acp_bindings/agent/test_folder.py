@@ -115,11 +115,12 @@ async def test_a_file_that_ends_at_any_byte_has_the_calls_that_returned(tmp_path
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
+@pytest.mark.parametrize("stale", [_folder._STALE, -1_000_000], ids=["appended", "rewritten by each call"])
 async def test_a_process_killed_at_any_byte_loses_nothing_that_was_stored(
-    tmp_path: Path, anyio_backend_name: str
+    tmp_path: Path, anyio_backend_name: str, stale: int
 ) -> None:
     runs = 60
-    command = [sys.executable, "-m", killed_writer_module, str(tmp_path), anyio_backend_name, str(runs)]
+    command = [sys.executable, "-m", killed_writer_module, str(tmp_path), anyio_backend_name, str(runs), str(stale)]
     done = await anyio.run_process(command)
     returned = dict.fromkeys(range(runs), 0)
     for line in done.stdout.splitlines():
@@ -149,6 +150,79 @@ killed_writer_module = "tests.acp_bindings.agent.killed_writer"
 def after(made: list[Call]) -> tuple[StoredSession | None, list[bytes]]:
     """Return what is stored after these calls."""
     return made[-1][0] if made else None, [each for _, updates in made for each in updates]
+
+
+# Old lines of the session
+
+
+async def grow(store: FolderSessions) -> StoredSession:
+    """Store a session with 30 updates, and data that grows to 300 KB."""
+    session = HELLO
+    for number in range(1, 31):
+        session = replace(HELLO, data={"messages": ["x" * 10_000] * number})
+        await store.append(session, [update(str(number))])
+    return session
+
+
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows does not replace open files")
+
+
+@POSIX
+async def test_a_file_does_not_grow_with_each_change_of_the_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_folder, "_STALE", 10_000)
+    async with folder_sessions(tmp_path) as store, folder_sessions(tmp_path) as other:
+        session = await grow(store)
+        assert [each.name for each in tmp_path.iterdir()] == [FILE]
+        assert (tmp_path / FILE).stat().st_size < 1_000_000
+        assert stat.S_IMODE((tmp_path / FILE).stat().st_mode) == 0o600
+        with pytest.raises(SessionInUse, match="another process has it open"):
+            await other.load("sess_1")
+        assert [without_time(each) for each in (await other.list()).sessions] == [session]
+        await store.release("sess_1")
+        assert await load(other, "sess_1") == (session, [update(str(number)) for number in range(1, 31)])
+
+
+@POSIX
+async def test_old_lines_of_the_session_are_also_removed_from_a_loaded_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with folder_sessions(tmp_path) as store:
+        with monkeypatch.context() as patch:
+            patch.setattr(_folder, "_STALE", 10_000_000)
+            session = await grow(store)
+        await store.release("sess_1")
+        before = (tmp_path / FILE).stat().st_size
+        await store.load("sess_1")
+        await store.append(session, [update("last")])
+        assert (tmp_path / FILE).stat().st_size < before / 10
+
+
+@POSIX
+@pytest.mark.parametrize("broken", ["os.fsync", "pathlib.Path.replace"])
+async def test_a_file_that_cannot_be_replaced_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(_folder, "_STALE", 10_000)
+    async with folder_sessions(tmp_path) as store:
+        with monkeypatch.context() as patch:
+            patch.setattr(broken, refuse)
+            session = await grow(store)
+        assert [each.name for each in tmp_path.iterdir()] == [FILE]
+        await store.append(session, [update("last")])
+        assert await load(store, "sess_1") == (session, [update(str(each)) for each in [*range(1, 31), "last"]])
+
+
+async def test_a_copy_that_a_crash_has_left_behind_is_deleted_with_the_session(tmp_path: Path) -> None:
+    async with folder_sessions(tmp_path) as store:
+        await store.append(HELLO)
+        (tmp_path / "sess_1.new").write_bytes(b"some of the conversation")
+        await store.delete("sess_1")
+        assert [*tmp_path.iterdir()] == []
 
 
 # Failures of the disk
