@@ -268,9 +268,12 @@ class Roots:
 
         Raises:
             OutsideRoots: the path is outside the roots.
-            OSError: it cannot be resolved, as in a loop of links, or below a file.
+            OSError: it cannot be resolved, as in a loop of links, or below a file, or is too long for the system.
         """
         text = os.fspath(path)
+        if len(text) > _LONGEST:
+            # First, because the work below grows with the square of the number of its parts.
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         real = Path()  # not inside any root, because it is relative
         with suppress(ValueError):  # as for a NUL character
             real = Path(os.path.realpath(os.path.join(self.directories[0], text)))
@@ -288,6 +291,8 @@ class Roots:
 
 
 _HERE: Flavour = "windows" if os.name == "nt" else "posix"
+_LONGEST = 32767 if os.name == "nt" else 4096
+"""Characters of a path. The system refuses longer ones."""
 
 _MISLEADING = {"empty", "nul", "home", "url"}
 

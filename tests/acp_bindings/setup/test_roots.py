@@ -111,6 +111,16 @@ def test_a_path_inside_that_cannot_be_resolved_raises_why(project: Path) -> None
             Roots(project).resolve(path)
 
 
+@pytest.mark.parametrize("path", ["a/" * 20_000, "/etc" + "/a" * 20_000])
+def test_a_path_that_is_too_long_is_refused_without_work_for_its_parts(
+    path: str, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roots = Roots(project)
+    monkeypatch.delattr(os.path, "realpath")
+    with pytest.raises(OSError, match=re.escape(os.strerror(errno.ENAMETOOLONG))):
+        roots.resolve(path)
+
+
 @pytest.mark.requirement("R50")
 def test_a_root_must_be_absolute_here(project: Path) -> None:
     with pytest.raises(NotAbsolute, match=r"^cwd: "):
