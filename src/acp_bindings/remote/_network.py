@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from functools import partial
 from traceback import format_exception
 from typing import Any, Self, TypeAlias, cast
+from urllib.request import getproxies
 
 import anyio
 import httpx
@@ -30,6 +32,11 @@ _SLOWEST = 16384
 _RETRIES = 3
 _LONGEST_RETRY = 30.0
 """Seconds that a request waits at most because the server asks for it."""
+
+_PLAIN = re.compile(
+    r"(acp|sec-websocket)-|(accept(-encoding)?|connection|content-\w+|host|last-event-id|upgrade|user-agent)$"
+)
+"""Headers that no login adds."""
 
 
 class _Body(httpx.AsyncByteStream):
@@ -85,7 +92,11 @@ class Network:
         self._given = httpx.URL(shown_url(url))
         """The URL as it was given, in a form to show."""
         self.timeout = timeout
-        self.hide = Redactor((headers or {}).values(), urls=[url, *([proxy] if isinstance(proxy, str) else ())])
+        self.hide = Redactor((headers or {}).values(), urls=[url, *(getproxies().values() if trust_env else ())])
+        if isinstance(proxy, str):
+            self.hide.add(urls=[proxy])
+        elif proxy is not None:
+            self.hide.add([*(proxy.auth or ()), ":".join(proxy.auth or ()), *proxy.headers.values()])
         match auth:
             case (str(user), str(password)):
                 self.hide.add((user, password))
@@ -119,9 +130,10 @@ class Network:
         self._via = proxy_for(self.client, self.url, proxy=shown)
 
     async def _learn(self, request: httpx.Request) -> None:
-        """Redact the token that a login has added."""
-        if login := request.headers.get("authorization"):
-            self.hide.learn(login)
+        """Redact what a login has added."""
+        for name, value in request.headers.items():
+            if not _PLAIN.match(name):
+                self.hide.learn(value)
 
     async def post(self, content: bytes, headers: Mapping[str, str], *, limit: int) -> Reply:
         """Send a message and return the response, after retries that the server asks for."""

@@ -158,7 +158,7 @@ def network(spec: HttpServer, options: Options) -> Network:
             hide.add(urls=[options.proxy])
         proxy = httpx2.Proxy(options.proxy) if isinstance(options.proxy, str) else options.proxy
         if proxy is not None:
-            hide.add([*(proxy.auth or ()), *proxy.headers.values()])
+            hide.add([*(proxy.auth or ()), ":".join(proxy.auth or ()), *proxy.headers.values()])
     if isinstance(options.cert, tuple):
         hide.add(options.cert[2:])
     if options.verify is True and options.trust_env:

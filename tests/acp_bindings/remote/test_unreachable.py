@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import logging
 import re
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import anyio
+import httpx
 import pytest
 from anyio.abc import SocketStream
 from mcp.server import MCPServer
@@ -248,6 +250,38 @@ async def test_a_proxy_that_refuses_is_explained(profile: str) -> None:
     assert f"the proxy {proxy.origin} did not connect to agent.invalid:443: 407" in str(tunnel)
     assert str(tunnel).endswith("; the proxy requires a login; add it to the proxy's URL")
     assert f"through the proxy {proxy.origin}; the proxy requires a login" in str(plain)
+
+
+class Key(httpx.Auth):
+    """A login with a header of its own."""
+
+    def auth_flow(self, request: httpx.Request) -> Iterator[httpx.Request]:  # type: ignore[override]
+        request.headers["X-Api-Key"] = PROXY_PASSWORD
+        yield request
+
+
+@pytest.mark.parametrize("kind", ["variable", "url", "object", "headers", "key"])
+async def test_secrets_of_proxies_and_logins_are_redacted_if_they_come_back(
+    profile: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def repeat(request: Request) -> list[bytes]:
+        return [reply(403, "\n".join(request.headers.values()).encode(), content_type="text/plain")]
+
+    with raw_server(repeat) as proxy:
+        url = proxy.origin.replace("//", f"//ada:{PROXY_PASSWORD}@")
+        options: dict[str, dict[str, Any]] = {
+            "variable": {"trust_env": True},
+            "url": {"proxy": url},
+            "object": {"proxy": httpx.Proxy(url)},
+            "headers": {"proxy": httpx.Proxy(proxy.origin, headers={"Proxy-Authorization": PROXY_PASSWORD})},
+            "key": {"proxy": proxy.origin, "headers": {}, "auth": Key()},
+        }
+        if kind == "variable":
+            monkeypatch.setenv("HTTP_PROXY", url)
+        error = await unreachable("http://agent.example", profile, **options[kind])
+    assert "[redacted]" in error.body
+    assert "agent.example" in error.body
+    assert base64.b64encode(f"ada:{PROXY_PASSWORD}".encode()).decode() not in error.body
 
 
 async def test_a_redirect_gets_no_credentials(profile: str) -> None:
