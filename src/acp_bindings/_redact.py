@@ -70,7 +70,9 @@ def _coded(part: str) -> Iterator[str]:
 
 
 def _login(value: str) -> Iterator[str]:
-    """Yield `user:password`, the user and the password, if *value* is a header for Basic authentication."""
+    """Yield `user:password` and the password of the URLs in *value*, or of a header for Basic authentication."""
+    for found in LOGIN.finditer(value):
+        yield from found.groups()
     scheme, _, coded = value.strip().partition(" ")
     if scheme.lower() == "basic":
         try:
@@ -80,6 +82,8 @@ def _login(value: str) -> Iterator[str]:
         yield from (pair, *pair.split(":", 1))
 
 
+LOGIN = re.compile(r"://([^\s/?#:@]*:([^\s/?#]+))@")
+"""The user and the password in a URL."""
 MASK = "[redacted]"
 LEARNT = 32
 """The number of generated secrets that are stored. An authentication may generate one for each request."""

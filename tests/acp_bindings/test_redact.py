@@ -72,6 +72,9 @@ REDACTED: dict[str, tuple[list[str], str, str]] = {
     "basic authentication without padding": ([f"Basic {BASIC}"], BASIC.rstrip("="), ALL),
     "password with a colon": ([f"Basic {basic('someone:pa55:word')}"], "pa55:word", ALL),
     "base64 without a colon": (["Basic pa55word"], "Basic pa55word!", f"{ALL}!"),
+    "password in a URL": (["postgres://app:pa55%20word@db/x"], "pa55%20word, app:pa55 word", f"{ALL}, {ALL}"),
+    "rewritten URL": (["postgres://app:pa55word@db/x"], "as postgresql://app:pa55word@db", f"as postgresql://{ALL}@db"),
+    "URL without a password": (["https://pa55word@h:8080/a@b"], "8080, a@b", "8080, a@b"),
     "only the word Basic": (["Basic"], "Basic!", f"{ALL}!"),
 }
 
