@@ -6,20 +6,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import parse_qsl, urlsplit
 
-from acp_bindings._redact import MASK
+from acp_bindings._redact import LOGIN, MASK
 
 
 def is_secret(name: str, value: str) -> bool:
     """Return True if a variable, header or parameter looks like a secret that is not redacted."""
-    return MASK not in value and bool((_names_secret(name, value) and len(value) >= _SHORTEST) or _TOKEN.search(value))
+    named = _names_secret(name, value) and len(value) >= _SHORTEST
+    return MASK not in value and bool(named or _TOKEN.search(value) or has_login(value))
 
 
 def has_login(text: str) -> bool:
-    """Return True if *text* is a URL with a password."""
-    try:
-        return "://" in text and bool(urlsplit(text).password)
-    except ValueError:
-        return False
+    """Return True if *text* contains a URL with a password that is not redacted."""
+    return MASK not in text and LOGIN.search(text) is not None
 
 
 def has_token(address: str) -> bool:
@@ -37,7 +35,8 @@ def secret_arguments(arguments: Sequence[str]) -> Iterator[int]:
         option, _, value = each.partition("=")
         given = _names_secret(option, value) and len(value) >= _SHORTEST
         is_value = before.startswith("-") and "=" not in before and not each.startswith("-")
-        if given or (is_value and _names_secret(before, each)) or _TOKEN.search(each) or has_login(each):
+        named = given or (is_value and _names_secret(before, each)) or is_secret(*_header(before, each))
+        if named or _TOKEN.search(each) or has_login(each):
             yield index
 
 
@@ -56,7 +55,17 @@ def argument_secrets(arguments: Sequence[str]) -> list[str]:
         # `--password ab=cd` is one secret, but in `-e API_TOKEN=abcd`, the value is a secret, too.
         if len(value) >= _SHORTEST and (name.startswith("-") or name.isidentifier()):
             found.append(value)
+        if header := _header(["", *arguments][index], arguments[index])[1]:
+            found.append(header)
     return found
+
+
+def _header(before: str, argument: str) -> tuple[str, str]:
+    """Return the name and the value of the header in an argument of `-H` or `--header`, otherwise nothing."""
+    option, _, value = argument.partition("=")
+    header = argument if before in _HEADER else value if option in _HEADER else ""
+    name, _, value = header.partition(":")
+    return name, value.strip()
 
 
 def _names_secret(name: str, value: str) -> bool:
@@ -65,6 +74,7 @@ def _names_secret(name: str, value: str) -> bool:
 
 
 _SHORTEST = 4
+_HEADER = ("-H", "--header")
 
 _NAME = re.compile(
     r"(?i)(^|[^a-z])(api[-_]?key|access[-_]?key|auth|authorization|bearer|cookie|credentials?|pass(word|wd|phrase)?|pat|"

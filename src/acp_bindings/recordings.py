@@ -79,7 +79,7 @@ class Recorder:
 
 _PAIRS = ("env", "headers")
 _LOGINS = ("authenticate", "auth/login")
-_MAY_HAVE_SECRETS = re.compile(rb'mcpServers|"env"|"headers"|"authenticate"|"auth\\?/login"')
+_MAY_HAVE_SECRETS = re.compile(rb'mcpServers|"env"|"headers"|"authenticate"|"auth\\?/login"|"terminal\\?/create"')
 
 
 class Redaction:

@@ -96,6 +96,7 @@ def test_values_of_env_and_headers_are_masked_where_they_are_sent() -> None:
             {"command": "make", "env": [{"name": "API_KEY", "value": "swordfish-42"}]},
             {"command": "make", "env": [{"name": "API_KEY", "value": "[redacted]"}]},
         ),
+        ("terminal/create", {"args": ["--token", "swordfish-42"]}, {"args": ["--token", "[redacted]"]}),
         ("providers/set", {"headers": {"X-Api-Key": "swordfish-42"}}, {"headers": {"X-Api-Key": "[redacted]"}}),
         ("authenticate", {"_meta": {"api-key": "swordfish-42"}}, {"_meta": {"api-key": "[redacted]"}}),
         ("auth/login", {"_meta": {"vendor": {"key": "swordfish-42"}}}, {"_meta": {"vendor": "[redacted]"}}),
@@ -131,6 +132,17 @@ def test_later_occurrences_of_a_secret_are_redacted(repeated: str) -> None:
     lines = recorded(("client", new_session(SERVER, REMOTE)), ("agent", text), ("agent", b"log: " + repeated.encode()))
     assert lines[1]["message"]["params"]["update"]["content"]["text"] == "it is [redacted]."
     assert lines[2]["message"] == "log: [redacted]"
+
+
+def test_a_url_in_env_and_its_password_are_redacted_later() -> None:
+    server = {
+        "name": "db",
+        "command": "db",
+        "args": [],
+        "env": [{"name": "DB", "value": "postgres://u:hunter2pass@db"}],
+    }
+    lines = recorded(("client", new_session(server)), ("agent", b"postgresql://u:hunter2pass@db: hunter2pass is wrong"))
+    assert lines[1]["message"] == "postgresql://[redacted]@db: [redacted] is wrong"
 
 
 def test_later_occurrences_of_ordinary_values_are_kept() -> None:

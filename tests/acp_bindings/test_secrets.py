@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_bindings._secrets import argument_secrets
+from acp_bindings._secrets import argument_secrets, environment_secrets
 
 
 @pytest.mark.parametrize(
@@ -15,6 +15,12 @@ from acp_bindings._secrets import argument_secrets
         (["-e", "API_TOKEN=abcd1234"], ["API_TOKEN=abcd1234", "abcd1234"]),
         (["--password", "ab=cd"], ["ab=cd"]),
         (["--header", "Bearer abcd1234="], ["Bearer abcd1234="]),
+        (["--header", "X-Api-Key: abcd 1234"], ["X-Api-Key: abcd 1234", "abcd 1234"]),
+        (["-H", "X-Api-Key:abcd1234"], ["X-Api-Key:abcd1234", "abcd1234"]),
+        (["--header=X-Api-Key: abcd1234"], ["X-Api-Key: abcd1234", "abcd1234"]),
+        (["-H", "Accept: text/plain", "--header=X-Team: blue", "run", "auth:login"], []),
+        (["--url=postgresql://u:pw@db/x"], ["postgresql://u:pw@db/x"]),
+        (["--url=postgresql://db/x", "ssh://git@host:22/x"], []),
         (["--verbose", "file=name"], []),
         (["--auth-type", "openai", "--auth-mode=none", "-e", "TOKEN_TYPE=bearer"], []),
         (["--auth-method", "oauth", "--auth_provider=github"], []),
@@ -25,3 +31,9 @@ from acp_bindings._secrets import argument_secrets
 )
 def test_secrets_of_arguments_are_found_as_others_repeat_them(arguments: list[str], secrets: list[str]) -> None:
     assert argument_secrets(arguments) == secrets
+
+
+def test_a_variable_with_a_password_in_a_url_is_a_secret() -> None:
+    url = "postgresql://u:pw@db/x"
+    variables = {"DATABASE_URL": url, "HOME_PAGE": "https://example.com", "PROXY": "http://u:[redacted]@proxy"}
+    assert environment_secrets(variables) == [url]
