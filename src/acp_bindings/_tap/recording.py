@@ -21,7 +21,9 @@ from errno import EEXIST
 from typing import Any, BinaryIO
 
 from acp_bindings._secrets import argument_secrets, environment_secrets
+from acp_bindings._standard_streams import without_ci_commands
 from acp_bindings._tap.forwarding import Frame, framed, frames_of, write_all
+from acp_bindings.check._report import printable
 from acp_bindings.recordings import Recorder
 from acp_bindings.setup.capabilities import Side
 
@@ -292,9 +294,9 @@ _BEGIN = re.compile(rb'\{\s*"time"\s*:')
 
 
 def tell(line: str) -> None:
-    """Write a line to standard error, which is that of the conversation."""
+    """Write a line to standard error, which is that of the conversation. It may quote what a peer has sent."""
     with contextlib.suppress(OSError):
-        write_all(2, f"{line}\n".encode(errors="replace"))
+        write_all(2, f"{without_ci_commands(printable(line))}\n".encode(errors="replace"))
 
 
 def _live_check() -> Any:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from acp_bindings._tap.forwarding import Copies, Frame, framed, frames_of
-from acp_bindings._tap.recording import Recording, open_new
+from acp_bindings._tap.recording import Recording, open_new, tell
 from tests.acp_bindings.tap.support import TAP, lines_of, run, running, tap
 
 AGENT = """
@@ -58,6 +58,11 @@ def test_findings_are_reported_while_they_happen(tmp_path: Path) -> None:
     assert lines_of(path)[method["line"] - 1]["message"]["method"] == "session/nwe"
     said = f"{path}:{method['line']}: {method['severity']}[schema.method]"
     assert said in done.stderr.decode()
+
+
+def test_what_a_peer_sends_has_no_effect_on_a_terminal_or_a_ci_system(capfd: pytest.CaptureFixture[str]) -> None:
+    tell("a\x1b[2J\n::error::b ##[error]\x9b\u202e")
+    assert capfd.readouterr().err == "a [2J ::error::b ## [error]  \n"
 
 
 def test_a_command_without_dashes_is_explained() -> None:
