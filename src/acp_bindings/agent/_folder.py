@@ -162,7 +162,9 @@ class FolderSessions:
                     _sync_folder(self._folder)
 
     def _create(self, session_id: str) -> _File:
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # With `parents=True`, `mkdir` would let everyone read the new parents, such as the folder of all owners.
+        for folder in (*reversed(self._folder.parents), self._folder):
+            folder.mkdir(mode=0o700, exist_ok=True)
         file, content = self._lock(session_id, create=True)
         if content is not None:
             file.close()

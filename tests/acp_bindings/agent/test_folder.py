@@ -48,7 +48,12 @@ STORED = LATER, [update("a"), update("b"), update("c")]
 async def test_only_the_user_can_read_the_files(tmp_path: Path) -> None:
     file = await stored(tmp_path / "new" / "sessions")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    store = FolderSessions(tmp_path / "new" / "sessions").for_owner("ada")
+    await store.append(HELLO)
+    await store.release(HELLO.session_id)
+    folders = [path for path in tmp_path.rglob("*") if path.is_dir()]
+    assert len(folders) == 4
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in folders} == {0o700}
 
 
 async def test_the_home_directory_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
