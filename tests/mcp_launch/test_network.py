@@ -292,6 +292,20 @@ async def test_a_refusal_of_the_proxy_is_distinguished_from_the_server(
 
 
 @KINDS
+async def test_the_login_of_a_proxy_object_is_redacted_if_it_comes_back(
+    kind: str, marked: Marked, tmp_path: Path
+) -> None:
+    def repeat(request: Request) -> list[bytes]:
+        return [reply(403, request.headers["proxy-authorization"].encode(), content_type="text/plain")]
+
+    with raw_server(repeat) as proxy:
+        options = Options(proxy=httpx2.Proxy(f"http://user:{SECRET}@127.0.0.1:{proxy.port}"))
+        failure = await failure_of(http("http://server.invalid/mcp", kind=kind), options, cwd=tmp_path)
+
+    assert 'Said: "Basic [redacted]"' in failure.message
+
+
+@KINDS
 async def test_a_response_that_may_come_from_the_proxy_names_it(
     kind: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
