@@ -34,7 +34,8 @@ _LONGEST_RETRY = 30.0
 """Seconds that a request waits at most because the server asks for it."""
 
 _PLAIN = re.compile(
-    r"(acp|sec-websocket)-|(accept(-encoding)?|connection|content-\w+|host|last-event-id|upgrade|user-agent)$"
+    r"(acp|sec-websocket)-"
+    r"|(accept(-encoding)?|connection|content-\w+|host|last-event-id|traceparent|tracestate|upgrade|user-agent)$"
 )
 """Headers that no login adds."""
 
