@@ -82,7 +82,7 @@ def _login(value: str) -> Iterator[str]:
         yield from (pair, *pair.split(":", 1))
 
 
-LOGIN = re.compile(r"://([^\s/?#:@]*:([^\s/?#]+))@")
+LOGIN = re.compile(r"://([^\s/?#:]*:([^\s/?#]+))@")
 """The user and the password in a URL."""
 MASK = "[redacted]"
 LEARNT = 32

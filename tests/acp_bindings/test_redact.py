@@ -74,6 +74,7 @@ REDACTED: dict[str, tuple[list[str], str, str]] = {
     "base64 without a colon": (["Basic pa55word"], "Basic pa55word!", f"{ALL}!"),
     "password in a URL": (["postgres://app:pa55%20word@db/x"], "pa55%20word, app:pa55 word", f"{ALL}, {ALL}"),
     "rewritten URL": (["postgres://app:pa55word@db/x"], "as postgresql://app:pa55word@db", f"as postgresql://{ALL}@db"),
+    "URL with an address as the user": (["ftp://me@h:pa55word@db"], "me, pa55word", f"me, {ALL}"),
     "URL without a password": (["https://pa55word@h:8080/a@b"], "8080, a@b", "8080, a@b"),
     "only the word Basic": (["Basic"], "Basic!", f"{ALL}!"),
 }

@@ -33,7 +33,7 @@ def test_secrets_of_arguments_are_found_as_others_repeat_them(arguments: list[st
     assert argument_secrets(arguments) == secrets
 
 
-def test_a_variable_with_a_password_in_a_url_is_a_secret() -> None:
-    url = "postgresql://u:pw@db/x"
+@pytest.mark.parametrize("url", ["postgresql://u:pw@db/x", "https://me@example.com:pw@proxy"])
+def test_a_variable_with_a_password_in_a_url_is_a_secret(url: str) -> None:
     variables = {"DATABASE_URL": url, "HOME_PAGE": "https://example.com", "PROXY": "http://u:[redacted]@proxy"}
     assert environment_secrets(variables) == [url]
