@@ -22,13 +22,15 @@ from acp_bindings.connection._connection import ByteSource, Connection
 from acp_bindings.connection._handlers import Handle, Handlers
 from acp_bindings.connection._outbox import ByteSink
 from acp_bindings.jsonrpc import ProtocolPackage
-from acp_bindings.remote._hosted import PIECE, SLOWEST, EventsLost, EventStream, HostedConnection, Limits, StreamTaken
+from acp_bindings.remote._hosted import EventsLost, EventStream, HostedConnection, Limits, StreamTaken
 from acp_bindings.remote._wire import (
     CONNECTION_ID,
     EVENT_STREAM,
     JSON,
     NEEDS_SESSION,
+    PIECE,
     SESSION_ID,
+    SLOWEST,
     as_line,
     outline,
 )

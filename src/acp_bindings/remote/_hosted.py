@@ -10,12 +10,15 @@ from typing import Any
 
 import anyio
 
-from acp_bindings.remote._wire import CLOSES_SESSION, OPENS_SESSION, REOPENS_SESSION, Outline, outline, session_of
-
-PIECE = 65536
-"""Bytes that are sent at once."""
-SLOWEST = 16384
-"""Bytes per second that a client sends and reads at least, beside the time limits."""
+from acp_bindings.remote._wire import (
+    CLOSES_SESSION,
+    OPENS_SESSION,
+    PIECE,
+    REOPENS_SESSION,
+    Outline,
+    outline,
+    session_of,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

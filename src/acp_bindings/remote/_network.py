@@ -19,16 +19,13 @@ from acp_bindings._http import Cert, Verify, cookie_jar, is_loopback, ssl_contex
 from acp_bindings._redact import Redactor, shown_url
 from acp_bindings._responses import proxy_for
 from acp_bindings.remote._reasons import Reply, reason_of_error, reason_of_reply
+from acp_bindings.remote._wire import PIECE, SLOWEST
 from acp_bindings.remote.errors import Reason, Unreachable
 
 Auth: TypeAlias = "tuple[str, str] | httpx.Auth | Callable[[httpx.Request], httpx.Request] | None"
 
 _SHOWN = 8192
 """Bytes that are kept of the body of an error."""
-PART = 65536
-"""Bytes that are written at once, so that a timeout means that the peer has stopped reading."""
-_SLOWEST = 16384
-"""Bytes per second of the slowest network, for the time that a request may take."""
 _RETRIES = 3
 _LONGEST_RETRY = 30.0
 """Seconds that a request waits at most because the server asks for it."""
@@ -55,9 +52,9 @@ class _Body(httpx.AsyncByteStream):
         return self
 
     async def __anext__(self) -> bytes:
-        if not (part := self._content[self._start : self._start + PART]):
+        if not (part := self._content[self._start : self._start + PIECE]):
             raise StopAsyncIteration
-        self._start += PART
+        self._start += PIECE
         return part
 
 
@@ -143,7 +140,7 @@ class Network:
             length = {"content-length": str(len(content))}
             request = self.client.build_request("POST", self.url, headers={**headers, **length})
             request.stream = _Body(content)
-            with self._in_time(request, after=len(content) / _SLOWEST):
+            with self._in_time(request, after=len(content) / SLOWEST):
                 response = await self.client.send(request, stream=True)
             try:
                 reply = await self._read(response, limit=limit)

@@ -17,6 +17,11 @@ SESSION_ID = "acp-session-id"
 EVENT_STREAM = "text/event-stream"
 JSON = "application/json"
 
+PIECE = 65536
+"""Bytes that are written at once, so that a timeout means that the peer has stopped reading."""
+SLOWEST = 16384
+"""Bytes per second of the slowest network, for the time that a long message may take."""
+
 NEEDS_SESSION = frozenset(
     {"session/cancel", "session/close", "session/prompt", "session/set_config_option", "session/set_mode"}
 )
