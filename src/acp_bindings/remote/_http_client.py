@@ -63,7 +63,7 @@ class _Stream:
         self.last = ""
         """The id of the last event."""
         self.moved = anyio.Event()
-        """Set when bytes arrive, an event was read, or none will be. Replaced by who waits for it."""
+        """Set when bytes have arrived, even if an event is not complete, or no more will. Replaced before each wait."""
         self.reading = anyio.CancelScope()
 
 
@@ -271,8 +271,6 @@ class HttpLink:
     async def _read_events(self, chunks: AsyncIterator[bytes], session_id: str | None, stream: _Stream) -> None:
         buffer = EventBuffer(self._limit)
         async for chunk in chunks:
-            # A long event may be under way for minutes.
-            stream.moved.set()
             for block in buffer.feed(chunk):
                 if (event := event_of(block)) is None:
                     continue
@@ -283,7 +281,7 @@ class HttpLink:
                     if field.startswith(b"id:") and is_sendable(id_ := field[3:].strip().decode("latin-1")):
                         self._is_numbered |= not stream.last and id_ == "1"
                         stream.last = id_
-                stream.moved.set()
+            stream.moved.set()
 
     async def _wait_for_history(self, block: bytearray) -> None:
         """Wait until the stream of a session has brought the events that the server has sent before this one."""
