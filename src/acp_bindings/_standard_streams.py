@@ -55,6 +55,11 @@ def written_by(command: str) -> Generator[None]:
         discard_unwritable(sys.stderr)
 
 
+def printable(text: str) -> str:
+    """Return *text* without control characters, which a peer could use to manipulate the terminal."""
+    return "".join(each if each.isprintable() else " " for each in text)
+
+
 def shown_on(stream: TextIO, text: str) -> str:
     """Return *text* for *stream*, without commands to a CI system if one may read it."""
     return text if stream.isatty() and not any(map(os.environ.get, _CI)) else without_ci_commands(text)

@@ -9,10 +9,10 @@ from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
-from acp_bindings._standard_streams import shown_on
+from acp_bindings._standard_streams import printable, shown_on
 from acp_bindings.check._checking import Check
 from acp_bindings.check._inputs import Unusable
-from acp_bindings.check._report import SCHEMA, entry_of, entry_without_messages, lines_of, printable
+from acp_bindings.check._report import SCHEMA, entry_of, entry_without_messages, lines_of
 from acp_bindings.check._rules import RULES
 from acp_bindings.setup._versions import package_named
 

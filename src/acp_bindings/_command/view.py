@@ -12,9 +12,8 @@ from pathlib import Path
 
 from acp_bindings._atomic_write import atomic_write
 from acp_bindings._command.check import lines_in
-from acp_bindings._standard_streams import shown_on
+from acp_bindings._standard_streams import printable, shown_on
 from acp_bindings.check._inputs import Document, Unusable, is_event, is_message, line_of, read_input
-from acp_bindings.check._report import printable
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup._versions import package_named
 from acp_bindings.view import LiveView, page_of

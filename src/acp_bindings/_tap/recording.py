@@ -21,9 +21,8 @@ from errno import EEXIST
 from typing import Any, BinaryIO
 
 from acp_bindings._secrets import argument_secrets, environment_secrets
-from acp_bindings._standard_streams import without_ci_commands
+from acp_bindings._standard_streams import printable, without_ci_commands
 from acp_bindings._tap.forwarding import Frame, framed, frames_of, write_all
-from acp_bindings.check._report import printable
 from acp_bindings.recordings import Recorder
 from acp_bindings.setup.capabilities import Side
 

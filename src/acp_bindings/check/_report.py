@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from acp_bindings._standard_streams import printable
 from acp_bindings.check._checking import Check
 from acp_bindings.check._inputs import Unusable
 from acp_bindings.check._live import Found
@@ -74,11 +75,6 @@ def as_json(found: Found) -> dict[str, Any]:
         "method": found.method,
         "value": found.value,
     }
-
-
-def printable(text: str) -> str:
-    """Return *text* without control characters, which a peer could use to manipulate the terminal."""
-    return "".join(each if each.isprintable() else " " for each in text)
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from acp_bindings.check._report import printable
+from acp_bindings._standard_streams import printable
 from acp_bindings.probe._check import Check, Status
 
 _COUNTED: dict[Status, str] = {"ok": "ok", "fail": "failed", "warn": "warned", "skip": "skipped"}
