@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import chain
 from typing import cast
 
 from mcp import MCPError
@@ -53,8 +52,7 @@ def invalid_field(error: ValidationError) -> tuple[str, str]:
     # Content has the errors of every class that it could have, most of which have another type.
     others = [e for e in errors if e["loc"][-1:] == ("type",) and any(map(_names_class, e["loc"][-2:-1]))]
     of_others = {each["loc"][:-1] for each in others}
-    likely = (e for e in errors if of_others.isdisjoint(e["loc"][:end] for end in range(len(e["loc"]))))
-    first = next(chain(likely, others))
+    first = min(others + errors, key=lambda e: any(e["loc"][:end] in of_others for end in range(len(e["loc"]))))
     wrong = first["msg"][:1].lower() + first["msg"][1:]
     if first["type"] == "model_type":
         # pydantic's message would name a Python class.
