@@ -563,15 +563,14 @@ class _Exchange:
         body, more = bytearray(), True
         try:
             with anyio.fail_after(limits.initialize) as limit:
-                start = limit.deadline
                 while more:
                     message = await self.receive()
                     if message["type"] == "http.disconnect":
                         raise Refusal(400, "the body is incomplete")
-                    body += message.get("body", b"")
+                    body += (part := message.get("body", b""))
                     if len(body) > limits.body:
                         raise too_long
-                    limit.deadline = start + len(body) / SLOWEST
+                    limit.deadline += len(part) / SLOWEST
                     more = message.get("more_body", False)
         except TimeoutError:
             raise Refusal(408, "the body did not arrive in time") from None
