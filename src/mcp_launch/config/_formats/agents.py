@@ -148,7 +148,6 @@ class Goose(MapFormat):
         return server, used | more
 
     def unshape(self, entry: Entry, kind: str, server: Mapping[str, Any], writing: Writing) -> dict[str, Any]:
-        keys: list[str] = []
         if kind == "stdio":
             pairs = as_items(server.get("env"))
             keys = [as_members(pair).get("name", "") for pair in pairs if is_own(as_members(pair))]
