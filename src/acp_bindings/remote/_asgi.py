@@ -28,7 +28,7 @@ from acp_bindings.remote._wire import (
     EVENT_STREAM,
     JSON,
     NEEDS_SESSION,
-    PIECE,
+    PART,
     SESSION_ID,
     SLOWEST,
     as_line,
@@ -324,8 +324,8 @@ class AcpApp:
                     piece = await stream.take(token)
                 if piece is None:
                     break
-                for start in range(0, len(piece), PIECE):
-                    await exchange.write(piece[start : start + PIECE])
+                for start in range(0, len(piece), PART):
+                    await exchange.write(piece[start : start + PART])
                     stream.news.set()
             tasks.cancel_scope.cancel()
         await exchange.write(b"", more=False)

@@ -10,15 +10,7 @@ from typing import Any
 
 import anyio
 
-from acp_bindings.remote._wire import (
-    CLOSES_SESSION,
-    OPENS_SESSION,
-    PIECE,
-    REOPENS_SESSION,
-    Outline,
-    outline,
-    session_of,
-)
+from acp_bindings.remote._wire import CLOSES_SESSION, OPENS_SESSION, PART, REOPENS_SESSION, Outline, outline, session_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +122,7 @@ class EventStream:
         while self._reader is token:
             if self._unsent:
                 events, size = list[bytes](), 0
-                while self._unsent and (not events or size + len(self._unsent[0]) <= PIECE):
+                while self._unsent and (not events or size + len(self._unsent[0]) <= PART):
                     events.append(event := self._unsent.popleft())
                     size += len(event)
                 self._last += len(events)

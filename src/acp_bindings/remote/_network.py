@@ -19,7 +19,7 @@ from acp_bindings._http import Cert, Verify, cookie_jar, is_loopback, ssl_contex
 from acp_bindings._redact import Redactor, shown_url
 from acp_bindings._responses import proxy_for
 from acp_bindings.remote._reasons import Reply, reason_of_error, reason_of_reply
-from acp_bindings.remote._wire import PIECE, SLOWEST
+from acp_bindings.remote._wire import PART, SLOWEST
 from acp_bindings.remote.errors import Reason, Unreachable
 
 Auth: TypeAlias = "tuple[str, str] | httpx.Auth | Callable[[httpx.Request], httpx.Request] | None"
@@ -52,9 +52,9 @@ class _Body(httpx.AsyncByteStream):
         return self
 
     async def __anext__(self) -> bytes:
-        if not (part := self._content[self._start : self._start + PIECE]):
+        if not (part := self._content[self._start : self._start + PART]):
             raise StopAsyncIteration
-        self._start += PIECE
+        self._start += PART
         return part
 
 

@@ -15,7 +15,7 @@ from websockets.protocol import CLIENT, OPEN, Protocol
 from websockets.utils import accept_key, generate_key
 
 from acp_bindings.remote._network import Network
-from acp_bindings.remote._wire import PIECE, as_line
+from acp_bindings.remote._wire import PART, as_line
 from acp_bindings.remote.errors import Unreachable
 
 _CHUNK = 65536
@@ -94,8 +94,8 @@ class WebSocketLink:
             if not data:
                 return
             try:
-                for start in range(0, len(data), PIECE):
-                    await self._stream.write(data[start : start + PIECE], timeout=self.network.timeout)
+                for start in range(0, len(data), PART):
+                    await self._stream.write(data[start : start + PART], timeout=self.network.timeout)
             except (httpcore.NetworkError, httpcore.TimeoutException, OSError) as error:
                 # An agent that does not read a message to its end may have said why it closes the WebSocket.
                 with anyio.move_on_after(_FAREWELL):

@@ -17,7 +17,7 @@ SESSION_ID = "acp-session-id"
 EVENT_STREAM = "text/event-stream"
 JSON = "application/json"
 
-PIECE = 65536
+PART = 65536
 """Bytes that are written at once, so that a timeout means that the peer has stopped reading."""
 SLOWEST = 16384
 """Bytes per second of the slowest network, for the time that a long message may take."""
