@@ -642,6 +642,7 @@ async def test_an_open_session_that_another_process_has_changed_is_read_again(
         await store.delete(session)
         with pytest.raises(RequestFailed, match="not found"):
             await load(one, session)
+        assert provider.open_now == 0
 
 
 async def test_two_hundred_sessions_work_at_once(version: int) -> None:
