@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -643,6 +643,62 @@ async def test_an_open_session_that_another_process_has_changed_is_read_again(
         with pytest.raises(RequestFailed, match="not found"):
             await load(one, session)
         assert provider.open_now == 0
+
+
+class GatedSessions(MemorySessions):
+    """Calls a function at the next call of `load`, and `append` waits for a gate if there is one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.on_load: Callable[[], Awaitable[object]] | None = None
+        self.gate: anyio.Event | None = None
+
+    async def load(self, session_id: str) -> tuple[StoredSession, Sequence[bytes]]:
+        if on_load := self.on_load:
+            self.on_load = None
+            await on_load()
+        return await super().load(session_id)
+
+    async def append(self, session: StoredSession, updates: Sequence[bytes] = ()) -> None:
+        if self.gate:
+            await self.gate.wait()
+        await super().append(session, updates)
+
+
+async def test_a_prompt_that_comes_while_a_session_is_claimed_ends_before_it_is_loaded(version: int) -> None:
+    store = GatedSessions()
+    async with (
+        served(talker(sessions=store)) as server,
+        server.client(version) as one,
+        server.client(version) as other,
+        anyio.create_task_group() as tasks,
+    ):
+        session = await one.new()
+        await one.prompt(session, "A")
+
+        async def prompt() -> None:
+            tasks.start_soon(one.prompt, session, "wait")
+            await one.until(lambda: one.text(session).endswith("wait"))
+
+        store.on_load = prompt
+        await other.load(session)
+        assert await other.prompt(session, "B") == "end_turn"
+
+
+async def test_a_change_that_is_being_stored_is_not_taken_for_that_of_another_process(version: int) -> None:
+    store, provider = GatedSessions(), Provider()
+    agent = talker(provider, sessions=store)
+    agent.mode("ask", "Ask")
+    agent.mode("code", "Code")
+    async with served(agent) as server, server.client(version) as client, anyio.create_task_group() as tasks:
+        session = await client.new(SERVER)
+        await client.prompt(session, "A")
+        store.gate = anyio.Event()
+        await provider.sessions[0].set_mode("code")
+        tasks.start_soon(client.load, session, SERVER)
+        await anyio.wait_all_tasks_blocked()
+        store.gate.set()
+    assert (provider.opened, provider.sessions[0].mode) == (1, "code")
 
 
 async def test_two_hundred_sessions_work_at_once(version: int) -> None:
