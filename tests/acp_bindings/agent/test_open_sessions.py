@@ -842,8 +842,8 @@ async def test_the_chunks_of_a_message_are_merged_before_they_are_converted(
     assert [each.session_update for each in converted].count("agent_message_chunk") == 1
 
 
-async def test_other_tasks_run_while_a_long_history_is_read() -> None:
-    steps = 0
+async def test_other_tasks_run_while_a_long_history_is_read_and_converted(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps, converted_at = 0, set[int]()
 
     async def count() -> None:
         nonlocal steps
@@ -851,11 +851,21 @@ async def test_other_tasks_run_while_a_long_history_is_read() -> None:
             await anyio.lowlevel.checkpoint()
             steps += 1
 
-    async with anyio.create_task_group() as tasks:
+    def note(protocol: Any, update: Any) -> Any:
+        converted_at.add(steps)
+        return from_v1(protocol, update)
+
+    monkeypatch.setattr("acp_bindings.agent._session.from_v1", note)
+    lines, store = [chunk_of("agent_message_chunk", str(number), "a") for number in range(10_000)], MemorySessions()
+    await store.append(StoredSession(session_id="s", cwd=CWD), lines)
+    await store.release("s")
+    async with talking(talker(sessions=store), 1) as client, anyio.create_task_group() as tasks:
         tasks.start_soon(count)
-        await updates_in([chunk_of("agent_message_chunk", "m", "a")] * 10_000, "s")
+        await updates_in(lines, "s")
+        assert steps > 10
+        await client.load("s")
         tasks.cancel_scope.cancel()
-    assert steps > 10
+    assert len(converted_at) > 10
 
 
 async def test_messages_that_are_stored_without_ids_are_replayed(version: int) -> None:
