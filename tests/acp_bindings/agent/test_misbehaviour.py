@@ -537,12 +537,14 @@ async def answer(turn: Turn) -> None:
     await CALL
 
 def finish() -> None:
+    threading.main_thread().join()
     time.sleep(0.5)
     print("finished", file=sys.stderr)
 
 agent.run()
 threading.Thread(target=finish).start()
-finish()
+time.sleep(0.5)
+print("finished", file=sys.stderr)
 """
 IN_ANYIO = "anyio.to_thread.run_sync(time.sleep, 60, abandon_on_cancel=True)"
 
