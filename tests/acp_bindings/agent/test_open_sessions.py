@@ -816,12 +816,14 @@ async def test_loads_by_a_closing_and_a_new_client_leave_one_session(version: in
 async def test_a_tool_call_of_a_killed_process_is_replayed_as_failed(version: int) -> None:
     store = MemorySessions()
     stored = StoredSession(session_id="s", cwd=CWD)
+    ended = v1.ToolCall(tool_call_id="e", title="Ended", status="completed")
     begun = v1.ToolCall(tool_call_id="c", title="Call", status="in_progress")
-    await store.append(stored, [encode(begun)])
+    await store.append(stored, [encode(ended), encode(begun)])
     await store.release("s")
     async with talking(talker(sessions=store), version) as client:
         await client.load("s")
-        assert [each.status for each in client.of("s", "tool_call", "tool_call_update")][-1] == "failed"
+        calls = client.of("s", "tool_call", "tool_call_update")
+    assert {each.tool_call_id: each.status for each in calls} == {"e": "completed", "c": "failed"}
 
 
 async def test_the_chunks_of_a_message_are_merged_before_they_are_converted(
