@@ -671,6 +671,38 @@ async def test_a_tool_call_has_its_title_again_after_a_question(version: int, ou
     assert titles == (["Write notes.txt"] if version == 1 else [])
 
 
+async def test_nothing_is_sent_for_a_question_that_is_answered_after_the_end_of_the_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("acp_bindings.agent._session.CANCELLING", 0.01)
+    agent = Agent("asking", version="1.0")
+    has_ended, has_answer = anyio.Event(), anyio.Event()
+
+    @agent.prompt
+    async def ask(turn: Turn) -> None:
+        with anyio.CancelScope(shield=True):
+            async with turn.tool_call("Write", kind="edit") as call:
+                try:
+                    await turn.ask("May I write?", call=call)
+                finally:
+                    has_answer.set()
+
+    async def answer(_: Any) -> Any:
+        await client.cancel(session)
+        await has_ended.wait()
+        return {"outcome": "selected", "optionId": "allow"}
+
+    async with talking(agent, 1) as client:
+        client.answer = answer
+        session = await client.new()
+        assert await client.prompt(session, "go") == "cancelled"
+        client.updates.clear()
+        has_ended.set()
+        await has_answer.wait()
+        await client.load(session)
+        assert not [each for each in client.of(session, "tool_call_update") if each.title]
+
+
 async def test_a_question_that_the_client_cannot_answer_is_asked_once(version: int) -> None:
     agent = Agent("asking", version="1.0")
     caught: list[str] = []
