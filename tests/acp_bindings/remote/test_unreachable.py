@@ -252,11 +252,15 @@ async def test_a_proxy_that_refuses_is_explained(profile: str) -> None:
     assert f"through the proxy {proxy.origin}; the proxy requires a login" in str(plain)
 
 
+TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+
 class Key(httpx.Auth):
-    """A login with a header of its own."""
+    """A login with a header of its own, and the trace of an instrumentation."""
 
     def auth_flow(self, request: httpx.Request) -> Iterator[httpx.Request]:  # type: ignore[override]
         request.headers["X-Api-Key"] = PROXY_PASSWORD
+        request.headers["traceparent"] = TRACE
         yield request
 
 
@@ -281,6 +285,7 @@ async def test_secrets_of_proxies_and_logins_are_redacted_if_they_come_back(
         error = await unreachable("http://agent.example", profile, **options[kind])
     assert "[redacted]" in error.body
     assert "agent.example" in error.body
+    assert (TRACE in error.body) is (kind == "key")
     assert base64.b64encode(f"ada:{PROXY_PASSWORD}".encode()).decode() not in error.body
 
 
