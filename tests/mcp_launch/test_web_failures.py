@@ -137,6 +137,7 @@ FORM = 'a response must be an event of the type "message", ended by an empty lin
     ("sent", "says"),
     [
         (f"event: error\ndata: no licence for {SECRET}\n\n", '"event: error data: no licence for [redacted]"; its log'),
+        (f"data: {'x' * 150}{SECRET}", f'{"x" * 150}[red"; its log'),
         (f"event: response\ndata: {MESSAGE}\n\n", f'"event: response data: {MESSAGE}"; {FORM}'),
         (f"data: {MESSAGE}\n", f'"data: {MESSAGE}"; {FORM}'),
         (MESSAGE, f'"{MESSAGE}"; {FORM}'),
