@@ -80,8 +80,9 @@ async def test_a_prompt_that_joins_work_of_the_agent_ends_with_it() -> None:
         assert [said(update) async for update in session.prompt("Hi")] == ["a"]
 
 
-async def test_the_end_of_earlier_work_does_not_end_a_turn() -> None:
-    raw = scripted("idle", ..., "running", "a", "idle")
+@pytest.mark.parametrize("earlier", [("idle",), ("requires_action", "idle")])
+async def test_the_end_of_earlier_work_does_not_end_a_turn(earlier: tuple[str, ...]) -> None:
+    raw = scripted(*earlier, ..., "running", "a", "idle")
     busy = anyio.Event()
 
     def notice(*_: object) -> None:
