@@ -73,6 +73,7 @@ REDACTED: dict[str, tuple[list[str], str, str]] = {
     "password with a colon": ([f"Basic {basic('someone:pa55:word')}"], "pa55:word", ALL),
     "base64 without a colon": (["Basic pa55word"], "Basic pa55word!", f"{ALL}!"),
     "password in a URL": (["postgres://app:pa55%20word@db/x"], "pa55%20word, app:pa55 word", f"{ALL}, {ALL}"),
+    "password with @ in a URL": (["postgres://app:pa55@word@db/x"], "bad: pa55@word", f"bad: {ALL}"),
     "rewritten URL": (["postgres://app:pa55word@db/x"], "as postgresql://app:pa55word@db", f"as postgresql://{ALL}@db"),
     "URL with an address as the user": (["ftp://me@h:pa55word@db"], "me, pa55word", f"me, {ALL}"),
     "URL without a password": (["https://pa55word@h:8080/a@b"], "8080, a@b", "8080, a@b"),
