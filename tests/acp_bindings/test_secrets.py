@@ -20,7 +20,7 @@ from acp_bindings._secrets import argument_secrets, environment_secrets
         (["--header=X-Api-Key: abcd1234"], ["X-Api-Key: abcd1234", "abcd1234"]),
         (["-H", "Accept: text/plain", "--header=X-Team: blue", "run", "auth:login"], []),
         (["--url=postgresql://u:pw@db/x"], ["postgresql://u:pw@db/x"]),
-        (["--url=postgresql://db/x", "ssh://git@host:22/x"], []),
+        (["--url=postgresql://db/x", "ssh://git@host:22/x", "http://u:[redacted]@proxy"], []),
         (["--verbose", "file=name"], []),
         (["--auth-type", "openai", "--auth-mode=none", "-e", "TOKEN_TYPE=bearer"], []),
         (["--auth-method", "oauth", "--auth_provider=github"], []),
