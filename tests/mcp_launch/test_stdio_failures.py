@@ -49,12 +49,13 @@ async def test_a_command_that_is_not_found_has_advice(
     assert failure.message.endswith(advice.format(cwd=tmp_path))
 
 
-@pytest.mark.parametrize("rest", ["", " npx -y server", "/a/b npx"])
+@pytest.mark.parametrize("rest", ["", " npx -y server", "/a/b npx", "\nnpx"])
 async def test_a_variable_in_the_command_is_named_without_its_value(rest: str, marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(marked.stdio("tool", f"API_KEY={SECRET}{rest}"), cwd=tmp_path)
 
     says = 'the command begins with the variable API_KEY; put that in "env", and the program in "command"'
     assert (failure.code, failure.message) == ("command_not_found", says)
+    assert failure.facts["command"] == "API_KEY=[redacted]"
 
 
 async def test_strict_does_not_start_a_bare_command(marked: Marked, tmp_path: Path) -> None:
