@@ -252,6 +252,14 @@ def test_files_without_servers_are_rejected_clearly(text: str, source: str, says
     assert f"{raised.value}\n".startswith(f"{source}:{says}")
 
 
+@pytest.mark.parametrize(
+    "servers",
+    ['"url": {"url": "u"}', '"mcpServers": {"command": "c", "env": {"url": "u"}}', '"mcpServers": {}, "b": {}'],
+)
+def test_servers_may_have_the_names_of_members(servers: str) -> None:
+    assert read_config(f'{{"mcpServers": {{{servers}}}}}', source=".mcp.json").entries
+
+
 def test_an_unknown_format_is_refused() -> None:
     with pytest.raises(UnusableInput, match="unknown format 'emacs'; use one of acp, claude-desktop, "):
         read_config("{}", source="f", format="emacs")
