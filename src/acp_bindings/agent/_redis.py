@@ -66,7 +66,8 @@ class RedisSessions:
 
         Args:
             server: the URL of a server, such as `redis://localhost:6379/0`, or a client, which you close yourself. With
-                a URL, calls are repeated for 4 s while the server cannot be reached, as when it restarts.
+                a URL and redis 7.2 or newer, calls are repeated for 4 s while the server cannot be reached, as when it
+                restarts.
             prefix: the beginning of all keys.
             expire_after: the seconds after its last `append` when a session is deleted, even if it is open then. None
                 keeps all sessions.

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import anyio
 import pytest
+import redis
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -384,6 +385,10 @@ async def test_a_connection_that_the_server_has_closed_is_replaced(redis_url: st
         assert await load(store, "sess_1") == (HELLO, [update("a"), update("b")])
 
 
+@pytest.mark.skipif(
+    [int(each) for each in redis.__version__.split(".")[:2]] < [7, 2],
+    reason="redis before 7.2 does not repeat a connect",
+)
 async def test_a_server_that_restarts_is_waited_for(redis_url: str, prefix: str) -> None:
     async with stores(redis_url, prefix) as (direct,), anyio.create_task_group() as tasks:
         async with losing(redis_url, []) as url:
