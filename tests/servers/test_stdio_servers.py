@@ -165,7 +165,7 @@ async def test_a_missing_directory_is_reported(marked: Marked, tmp_path: Path) -
 
     assert failure
     assert (failure.code, failure.facts["exit_code"]) == ("exited", 1)
-    assert "Error: None of the specified directories are accessible" in str(failure)
+    assert f"the directory {tmp_path / 'missing'} cannot be accessed" in str(failure)
 
 
 async def test_all_of_them_run_side_by_side(
