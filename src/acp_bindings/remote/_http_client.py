@@ -63,7 +63,7 @@ class _Stream:
         self.last = ""
         """The id of the last event."""
         self.moved = anyio.Event()
-        """Set when bytes have arrived, even if an event is not complete, or no more will. Replaced before each wait."""
+        """Set when bytes have arrived or the session is closed. Replaced before each wait."""
         self.reading = anyio.CancelScope()
 
 
@@ -117,7 +117,6 @@ class HttpLink:
             self._taken.set()
             for stream in self._streams.values():
                 stream.opened.set()
-                stream.moved.set()
 
     async def _feed(self, line: bytes) -> None:
         self._inbound += line
@@ -290,7 +289,8 @@ class HttpLink:
         if stream is None or not (last.isdecimal() and (stream.last or "0").isdecimal()):
             return
         with anyio.move_on_after(SILENCE) as limit:
-            while int(stream.last or 0) < int(last) and self._streams.get(session_id) is stream and not self.failure:
+            # Also after a failure: the response would say that the session is loaded, but its history is incomplete.
+            while int(stream.last or 0) < int(last) and self._streams.get(session_id) is stream:
                 stream.moved = anyio.Event()
                 await stream.moved.wait()
                 limit.deadline = anyio.current_time() + SILENCE
