@@ -89,8 +89,8 @@ class Running:
         self.discarded = False
         """True if there will be no iteration over them."""
         self.lost = 0
-        self.calls_before = 0
-        """The tool calls of the session before this turn."""
+        self.entries_before = 0
+        """The entries of the session's state before this turn."""
         self._waiter: anyio.Event | None = None
 
     def feed(self, update: SessionUpdate) -> None:
@@ -253,8 +253,8 @@ class Conversation:
 
     def _end_calls(self, turn: Running) -> None:
         """Take the tool calls that an agent of v1 left unfinished in a cancelled turn as failed."""
-        for call in self.folding.state.tool_calls[turn.calls_before :]:
-            if call.status in ("pending", "in_progress"):
+        for call in self.folding.state.entries[turn.entries_before :]:
+            if isinstance(call, v1.ToolCall) and call.status in ("pending", "in_progress"):
                 try:
                     self._take_one(v1.SessionToolCallUpdate(tool_call_id=call.tool_call_id, status="failed"))
                 except Exception:  # noqa: BLE001 - that of on_update, which must not end the connection
@@ -274,7 +274,7 @@ class Conversation:
         self.host.prompted(self.id)
         self._loaded = False
         self.record = self.record.after_prompt()
-        turn.calls_before = len(self.folding.state.tool_calls)
+        turn.entries_before = self.folding.entry_count
         self.folding.say(turn.prompt)
         if self._is_first:
             self.folding.change(activity="running")
