@@ -193,11 +193,6 @@ class Folding:
             self._state = SessionState(entries=tuple(self._view), **self._rest)
         return self._state
 
-    @property
-    def entry_count(self) -> int:
-        """The number of entries of the state, which is not built for that."""
-        return len(self._entries)
-
     def take(self, update: Any) -> None:
         """Fold an update of v1, or one of v2 that v1 does not have."""
         current = self._current

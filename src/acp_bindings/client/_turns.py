@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import takewhile
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -89,8 +90,6 @@ class Running:
         self.discarded = False
         """True if there will be no iteration over them."""
         self.lost = 0
-        self.entries_before = 0
-        """The entries of the session's state before this turn."""
         self._waiter: anyio.Event | None = None
 
     def feed(self, update: SessionUpdate) -> None:
@@ -241,8 +240,8 @@ class Conversation:
             turn.error = self.host.connection.gone or ConnectionClosed("the connection was closed")
             raise
         finally:
-            if self._is_first and (turn.cancelled or reason == "cancelled"):
-                self._end_calls(turn)
+            if self._is_first and turn.on_connection and (turn.cancelled or reason == "cancelled"):
+                self._end_calls()
             self.turn, turn.reason = None, reason
             self.folding.end_prompt()
             self.folding.change(stop_reason=reason)
@@ -251,9 +250,9 @@ class Conversation:
                 self.folding.change(activity="idle")
             turn.finish()
 
-    def _end_calls(self, turn: Running) -> None:
+    def _end_calls(self) -> None:
         """Take the tool calls that an agent of v1 left unfinished in a cancelled turn as failed."""
-        for call in self.folding.state.entries[turn.entries_before :]:
+        for call in takewhile(lambda each: getattr(each, "role", "") != "user", reversed(self.folding.state.entries)):
             if isinstance(call, v1.ToolCall) and call.status in ("pending", "in_progress"):
                 try:
                     self._take_one(v1.SessionToolCallUpdate(tool_call_id=call.tool_call_id, status="failed"))
@@ -274,7 +273,6 @@ class Conversation:
         self.host.prompted(self.id)
         self._loaded = False
         self.record = self.record.after_prompt()
-        turn.entries_before = self.folding.entry_count
         self.folding.say(turn.prompt)
         if self._is_first:
             self.folding.change(activity="running")

@@ -166,8 +166,9 @@ async def test_cancel_ends_the_turn_with_its_last_updates(version: int) -> None:
     assert len(raw.of(raw.wire.METHODS["session/cancel"].notification.params.__name__)) == 1
 
 
+@pytest.mark.parametrize("by_client", [True, False])
 async def test_unfinished_tool_calls_of_a_cancelled_turn_have_failed(
-    version: int, caplog: pytest.LogCaptureFixture
+    version: int, caplog: pytest.LogCaptureFixture, by_client: bool
 ) -> None:
     async def work(turn: Turn) -> str:
         for number, status in enumerate(("pending", "completed", "in_progress")):
@@ -175,12 +176,13 @@ async def test_unfinished_tool_calls_of_a_cancelled_turn_have_failed(
             await turn.send({"sessionUpdate": "tool_call" if version == 1 else "tool_call_update", **call})
         if turn.text == "a":
             return "end_turn"
-        await turn.cancelled.wait()
+        if by_client:
+            await turn.cancelled.wait()
         if version == 2:
             for number in (0, 2):
                 call = {"toolCallId": f"b{number}", "status": "cancelled"}
                 await turn.send({"sessionUpdate": "tool_call_update", **call})
-        return "cancelled"
+        return "end_turn" if by_client else "cancelled"
 
     def fail(_: Session, update: object, __: bool) -> None:
         if isinstance(update, v1.SessionToolCallUpdate):
@@ -188,10 +190,12 @@ async def test_unfinished_tool_calls_of_a_cancelled_turn_have_failed(
 
     async with connected(Agent(version, work), on_update=fail) as agent, agent.session(cwd="/project") as session:
         await session.prompt("a")
+        async with session.prompt("never sent"):
+            await session.cancel()
         heard: list[Any] = []
         async for update in session.prompt("b"):
             heard.append(getattr(update, "status", None))
-            if len(heard) == 3:
+            if by_client and len(heard) == 3:
                 await session.cancel()
         assert heard == ["pending", "completed", "in_progress", "failed", "failed"]
         statuses = [each.status for each in session.state.tool_calls]
