@@ -195,7 +195,7 @@ class _Rule:
     slashes."""
 
     def matches(self, question: PermissionQuestion, *, strict: bool) -> bool:
-        """Return True if all conditions hold. If *strict*, as for `Allow`, a condition that may hold does not."""
+        """Return True if all conditions hold. If *strict*, as for `Allow`, each must hold for certain."""
         kinds = {self.kind} if isinstance(self.kind, str) else self.kind
         if kinds is not None and _kinds(question, strict=strict).isdisjoint(kinds):
             return False
