@@ -252,7 +252,7 @@ class _File:
 
     def __init__(self, handle: io.FileIO, path: Path, session_id: str) -> None:
         self._handle = handle
-        self._path = path
+        self.path = path
         self._copy = path.with_suffix(".new")
         """A file of `rewritten`; after a crash it may be left behind."""
         self._session_id = session_id
@@ -298,7 +298,7 @@ class _File:
     def read(self) -> _Content | None:
         """Return what is saved; None if nothing is, because the process that created the file has crashed."""
         self._handle.seek(0)
-        content = _read(self._handle.readall(), self._path, self._session_id)
+        content = _read(self._handle.readall(), self.path, self._session_id)
         if content is None:
             return None
         self._head, self._start, self.saved, self.stale = content.head, content.start, content.saved, content.stale
@@ -337,18 +337,16 @@ class _File:
             OSError, SessionUnreadable: the file is as before.
         """
         if (content := self.read()) is None:
-            raise SessionUnreadable(self._session_id, "the file was changed", path=self._path)
-        new = io.FileIO(self._copy, "w+", opener=lambda name, flags: os.open(name, flags, 0o600))
-        file = _File(new, self._path, self._session_id)
+            raise SessionUnreadable(self._session_id, "the file was changed", path=self.path)
+        file = _File.lock(self._copy, self._session_id, create=True)
         try:
-            _lock(new)
             # Without fsync, some file systems lose the whole file when the power fails.
             file.append(content.head, content.updates, fsync=True)
-            self._copy.replace(self._path)
+            self._copy.replace(self.path)
         except BaseException:
-            file.close()
-            self._copy.unlink()
+            file.delete()
             raise
+        file.path = self.path
         self.close()
         return file
 
@@ -356,7 +354,7 @@ class _File:
         """Delete the file, while it is locked if the system can do that."""
         if sys.platform == "win32":
             self.close()
-        for path in (self._path, self._copy):
+        for path in (self.path, self._copy):
             path.unlink(missing_ok=True)
         self.close()
 
