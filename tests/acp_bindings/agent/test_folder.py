@@ -218,6 +218,7 @@ async def test_a_file_that_cannot_be_replaced_is_kept(
             patch.setattr(broken, refuse)
             session = await grow(store)
         assert [each.name for each in tmp_path.iterdir()] == [FILE]
+        assert (tmp_path / FILE).stat().st_size > 1_000_000
         await store.append(session, [update("last")])
         assert await load(store, "sess_1") == (session, [update(str(each)) for each in [*range(1, 31), "last"]])
 
