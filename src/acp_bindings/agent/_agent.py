@@ -461,13 +461,12 @@ class Agent(Generic[M]):
         if self._handler is None:
             raise ValueError(f"{name} does not have a prompt handler; decorate one with @agent.prompt")
         # The user logs in with a method for a terminal by another run of the program.
-        needs_login = any(each.type != "terminal" for each in self._auth_methods)
-        if (needs_login and not self._login) or (self._login and not self._auth_methods):
-            raise ValueError(f"{name} needs both auth_methods and a function decorated with @agent.login, or neither")
+        if not self._login and any(each.type != "terminal" for each in self._auth_methods):
+            raise ValueError(f"{name} has auth_methods, but no function decorated with @agent.login")
         if self._auth_methods and not self._logout and any(version_of(each) > 1 for each in self._protocols):
             raise ValueError(f"{name} needs a function decorated with @agent.logout, because v2 requires one")
-        if self._logout and not self._auth_methods:
-            raise ValueError(f"{name} has a function decorated with @agent.logout, but no auth_methods")
+        if (self._login or self._logout) and not self._auth_methods:
+            raise ValueError(f"{name} has a function decorated with @agent.login or @agent.logout, but no auth_methods")
         if offers.on_mode and not offers.modes:
             raise ValueError(f"{name} has a function decorated with @agent.on_mode, but no mode; add them with mode()")
         if offers.modes and MODE in offers.options:

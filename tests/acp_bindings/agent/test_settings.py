@@ -378,7 +378,7 @@ async def test_an_agent_without_a_prompt_handler_does_not_start() -> None:
 async def test_advertising_a_capability_without_a_handler_is_an_error_at_start() -> None:
     await refused(complete(capabilities={"auth.status"}, protocols=[v1_unstable]), "nothing handles auth/status")
     agent = complete(auth_methods=[v1.AuthMethodAgent(id="a", name="A")])
-    await refused(agent, "login")
+    await refused(agent, "but no function decorated with @agent.login")
     agent.login(nothing)
     await refused(agent, "logout, because v2 requires one")
 
@@ -393,6 +393,7 @@ async def test_capabilities_that_do_not_go_together_are_an_error_at_start() -> N
 async def test_a_login_in_a_terminal_needs_no_function(version: int) -> None:
     method = v1.AuthMethodTerminal(id="setup", name="Setup", args=["--setup"])
     agent = complete(auth_methods=[method])
+    await refused(agent, "logout, because v2 requires one")
     agent.logout(nothing)
     async with talking(agent, version, capabilities={"auth.terminal"}) as client:
         assert [each.type for each in client.agent.auth_methods] == ["terminal"]
@@ -407,10 +408,10 @@ async def test_a_handler_that_cannot_be_reached_is_an_error_at_start() -> None:
     await refused(agent, "on_mode")
     agent = complete()
     agent.login(nothing)
-    await refused(agent, "auth_methods")
+    await refused(agent, "but no auth_methods")
     agent = complete()
     agent.logout(nothing)
-    await refused(agent, "no auth_methods")
+    await refused(agent, "but no auth_methods")
 
 
 def test_mistakes_of_authors_are_errors_at_registration() -> None:
