@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -628,6 +629,8 @@ async def test_an_open_session_that_another_process_has_changed_is_read_again(
 
     async with served(agent) as server, server.client(version) as one, server.client(version) as other:
         session = await one.new(SERVER)
+        await load(other, session)  # before it is in the store
+        await load(one, session)
         await one.prompt(session, "A")
         elsewhere: dict[str, Any] = {"mode": "code", "data": {"texts": ["A", "elsewhere"]}}
         # The same store, but past the agent.
@@ -639,6 +642,10 @@ async def test_an_open_session_that_another_process_has_changed_is_read_again(
         assert (provider.opened, provider.open_now) == (2, 1)
         await load(one, session)
         assert provider.opened == 2
+        stored, _ = await store.load(session)
+        await store.append(replace(stored, title="Newer"))
+        await load(one, session)
+        assert provider.opened == 3
         await store.delete(session)
         with pytest.raises(RequestFailed, match="not found"):
             await load(one, session)

@@ -211,7 +211,8 @@ async def test_commands_have_their_own_handlers(version: int, text: str) -> None
         assert client.text(session, since=since) == "ask small False"
 
 
-async def test_a_session_has_commands_in_addition_to_those_of_the_agent(version: int) -> None:
+@pytest.mark.parametrize("general", [[], ["help"]])
+async def test_a_session_has_commands_in_addition_to_those_of_the_agent(version: int, general: list[str]) -> None:
     agent = Agent("commands", version="1.0")
     heard: list[str] = []
 
@@ -221,8 +222,8 @@ async def test_a_session_has_commands_in_addition_to_those_of_the_agent(version:
         own = [v1.AvailableCommand(name=turn.text.removeprefix("/"), description="A skill")]
         await turn.session.show(v1.AvailableCommandsUpdate(available_commands=own))
 
-    @agent.command("help", "Help")
-    async def explain(turn: Turn) -> None: ...
+    for each in general:
+        agent.command(each, "Help")(nothing)
 
     @agent.on_open
     async def opened(session: Session) -> None:
@@ -235,14 +236,14 @@ async def test_a_session_has_commands_in_addition_to_those_of_the_agent(version:
     async with served(agent) as server, server.client(version) as client, server.client(version) as other:
         session = await client.new()
         await client.until(lambda: client.of(session, "available_commands_update"))
-        assert last(client) == ["help", "review"]
+        assert last(client) == [*general, "review"]
         await client.prompt(session, "/plan")
-        assert last(client) == ["help", "plan"]
+        assert last(client) == [*general, "plan"]
         response = await other.load(session)
         if version == 1:
             await other.until(lambda: other.of(session, "available_commands_update"))
         names = last(other) if version == 1 else [each.name for each in response.available_commands]
-    assert names == ["help", "plan"]
+    assert names == [*general, "plan"]
     assert heard == ["/plan"]
 
 
