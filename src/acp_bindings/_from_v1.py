@@ -108,8 +108,8 @@ def _commands(json: dict[str, Any]) -> dict[str, Any]:
 
 
 def _mode(_: dict[str, Any]) -> NoReturn:
-    told = "v2 does not have current_mode_update; session.set_mode changes the mode in both versions"
-    raise DecodeError("SessionUpdate", [Issue(("sessionUpdate",), "mode_in_v2", told)])
+    hint = "v2 does not have current_mode_update; session.set_mode changes the mode in both versions"
+    raise DecodeError("SessionUpdate", [Issue(("sessionUpdate",), "mode_in_v2", hint)])
 
 
 _TO_V2: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {

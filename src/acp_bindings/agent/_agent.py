@@ -489,7 +489,7 @@ class Agent(Generic[M]):
         try:
             await connection.wait_ended()
         except anyio.get_cancelled_exc_class():
-            # The client has not cancelled its turns, so it must not be told so.
+            # The client has not cancelled its turns, so their responses must not say that.
             connection.close()
             raise
         finally:

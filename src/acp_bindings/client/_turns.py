@@ -251,12 +251,12 @@ class Conversation:
             turn.finish()
 
     def _end_calls(self) -> None:
-        """Take the tool calls that an agent of v1 left unfinished in a cancelled turn as failed."""
+        """Let the tool calls fail that an agent of v1 left unfinished in a cancelled turn."""
         for call in takewhile(lambda each: getattr(each, "role", "") != "user", reversed(self.folding.state.entries)):
             if isinstance(call, v1.ToolCall) and call.status in ("pending", "in_progress"):
                 try:
                     self._take_one(v1.SessionToolCallUpdate(tool_call_id=call.tool_call_id, status="failed"))
-                except Exception:  # noqa: BLE001 - that of on_update, which must not end the connection
+                except Exception:  # noqa: BLE001 - raised by on_update, which must not end the connection
                     log.exception("on_update failed")
 
     async def _finished(self, turn: Running) -> str:
