@@ -54,6 +54,7 @@ def scripted(*steps: Any) -> Agent:
         ((..., "idle", "running", "a", "idle"), ["a"]),  # a repeated idle ends nothing
         (("running", ..., "a", "idle"), ["a"]),  # it runs before the prompt is in the conversation
         (("running", "a", "idle", ...), ["a"]),  # it responds when all is done
+        (("running", "requires_action", "a", "idle", ...), ["a"]),
         ((..., "requires_action", "a", "running", "b", "idle"), ["a", "b"]),
         ((..., "_thinking", "a", "idle"), ["a"]),  # an unknown state is busy
     ],
