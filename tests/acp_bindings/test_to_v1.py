@@ -119,15 +119,20 @@ def test_a_tool_call_of_v2_is_converted_to_v1() -> None:
         ],
         locations=[v1.ToolCallLocation(path="/a", line=3)],
     )
+    assert in_v1(v2, sessionUpdate="tool_call_update", toolCallId="c", kind="edit").kind == "edit"
 
 
 def test_a_plan_of_v2_keeps_its_id_and_the_entries_that_v1_can_express() -> None:
     entries = [
         {"content": "a", "priority": "_top", "status": "pending"},
         {"content": "b", "priority": "low", "status": "cancelled"},
+        {"content": "c", "priority": "low", "status": "pending"},
     ]
     made = in_v1(v2, sessionUpdate="plan_update", plan={"type": "items", "planId": "p", "entries": entries})
-    assert made.entries == [v1.PlanEntry(content="a", priority="medium", status="pending")]
+    assert made.entries == [
+        v1.PlanEntry(content="a", priority="medium", status="pending"),
+        v1.PlanEntry(content="c", priority="low", status="pending"),
+    ]
     assert made.model_extra == {"planId": "p"}
 
 
