@@ -294,7 +294,7 @@ class AcpApp:
             raise Refusal(429, f"the connection has {self.limits.streams} streams already")
         last = exchange.headers.get("last-event-id", "")
         try:
-            token = stream.attach(int(last[:20]) if last.isascii() and last.isdecimal() else None)
+            token = stream.attach(int(last) if last.isascii() and last.isdecimal() else None)
         except StreamTaken:
             raise Refusal(409, "another request reads this stream") from None
         except EventsLost:

@@ -81,9 +81,8 @@ async def test_a_stream_continues_after_the_last_event_id(raw: httpx.AsyncClient
     async with raw.stream("GET", "", headers=session | STREAM | {"last-event-id": "2"}) as stream:
         again = await messages(stream, 2)
     assert [each.get("id") for each in again] == [None, 2]
-    for unknown in ("9", "9" * 5000):
-        lost = await raw.get("", headers=session | STREAM | {"last-event-id": unknown})
-        assert lost.status_code == 410
+    lost = await raw.get("", headers=session | STREAM | {"last-event-id": "9"})
+    assert lost.status_code == 410
 
 
 async def test_a_second_reader_of_a_stream_is_refused(raw: httpx.AsyncClient) -> None:
