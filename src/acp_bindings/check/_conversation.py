@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
 from typing import Any, NamedTuple, cast
 
 from pydantic_core import to_json
@@ -175,9 +174,9 @@ class Conversation:
         return any(each.method in _CREATING for each in self._requests.values())
 
     def prompts(self, session_id: str) -> list[OpenRequest]:
-        """Return the first two prompts of a session that have no response yet, because there may be thousands."""
+        """Return the prompts of a session that have no response yet."""
         prompts = (each for each in self._requests.values() if each.method == PROMPT)
-        return [*islice((each for each in prompts if members_of(each.body).get("sessionId") == session_id), 2)]
+        return [each for each in prompts if members_of(each.body).get("sessionId") == session_id]
 
     def cancelled_after(self, session_id: str, line: int) -> int | None:
         """Return the line, after *line*, in which the client last cancelled the turn of a session."""

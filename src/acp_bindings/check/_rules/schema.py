@@ -86,7 +86,7 @@ def misspelt(observed: ObservedMessage) -> Iterator[Remark]:
         return
     known = known_updates("v1")
     if kind not in known and not other_spelling(kind, known) and kind not in known_updates("v1_unstable"):
-        close = closest(kind[:100], known)
+        close = closest(kind, known)
         hint = f'did you mean "{close}"?' if close else "names of extensions begin with an underscore"
         message = f"unknown in version 1, and clients ignore or refuse it; {hint}"
         yield remark(observed, "schema.misspelt", message, "update", "sessionUpdate")
