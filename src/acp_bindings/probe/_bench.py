@@ -25,7 +25,7 @@ from acp_bindings.probe._check import Failed, Outcome, Skipped
 from acp_bindings.probe._client_side import Client
 from acp_bindings.probe._mcp_servers import Servers
 from acp_bindings.probe._probed_agent import Agent, Call, Line, Message, start_process, start_url
-from acp_bindings.probe._probed_session import Session, needs_login, requires_login
+from acp_bindings.probe._probed_session import Session, needs_login, without_login
 from acp_bindings.recordings import Recorder
 from acp_bindings.setup._versions import package_named, read_version
 from acp_bindings.setup.errors import BadProtocolVersion
@@ -357,8 +357,8 @@ class Bench:
 
     def session(self, agent: Agent, params: Message, call: Call) -> Session:
         """Return the session that a request has opened, or raise what `new_session` does."""
-        if needs_login(call):
-            raise requires_login(call.error, "sessions")
+        if needs_login(call.error):
+            raise without_login(call.error, "sessions")
         result: Any = call.result
         session_id = cast("Message", result).get("sessionId") if isinstance(result, dict) else None
         if not isinstance(session_id, str) or not session_id:

@@ -26,12 +26,8 @@ _OF_PYTHON = re.compile(r"\b(Attribute|Key|Name|Type)Error\b")
 """A mistake of the agent, although it may be about `credentials`."""
 
 
-def needs_login(call: Call) -> bool:
-    """Return True if a request requires a login."""
-    return _is_of_login(call.error)
-
-
-def _is_of_login(error: Message | None) -> bool:
+def needs_login(error: Message | None) -> bool:
+    """Return True if a request was refused with this *error* because it requires a login."""
     if error is None:
         return False
     # The n of an escaped line break would belong to the next word.
@@ -39,7 +35,7 @@ def _is_of_login(error: Message | None) -> bool:
     return error.get("code") == AUTH_REQUIRED or bool(_OF_LOGIN.search(text) and not _OF_PYTHON.search(text))
 
 
-def requires_login(error: Message | None, what: str) -> Skipped:
+def without_login(error: Message | None, what: str) -> Skipped:
     """Return the outcome of a check that needs a login, with the *error* that says so."""
     text = shorten(json.dumps(error, ensure_ascii=False), SHOWN, placeholder="…")
     return Skipped(f"the agent requires a login for {what}; see --auth; it responded with {text}")
@@ -229,8 +225,8 @@ class Turn:
             cure, hint = ("", more) if self._acts else (f"{more} Otherwise, it must end its turns.", "")
             problem = "the turn has not ended" if agent.has_ended else f"the turn has not ended: {why}"
             raise agent.without_response(self.call, problem, self.lines, cure=cure, hint=hint)
-        if _is_of_login(self.error):
-            raise requires_login(self.error, "prompts")
+        if needs_login(self.error):
+            raise without_login(self.error, "prompts")
         if self.call.error and self.stop_reason != "cancelled":
             raise Failed("the prompt was answered with an error", self.call.lines)
         return self

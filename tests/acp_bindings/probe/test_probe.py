@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio
@@ -15,7 +14,6 @@ import pytest
 from acp_bindings.check import Check
 from acp_bindings.connection import CannotStart
 from acp_bindings.probe import CHECKS, Result, probe
-from acp_bindings.probe._probed_agent import Call, Line
 from acp_bindings.probe._probed_session import needs_login
 from tests.acp_bindings.probe.mutants import AGENT
 
@@ -135,8 +133,7 @@ async def test_what_needs_a_login_is_skipped(version: int) -> None:
 )
 def test_an_error_is_about_a_login_if_it_says_so(message: str, is_of_login: bool) -> None:
     for error in ({"code": -32603, "message": message}, {"code": -32603, "message": "", "data": {"details": message}}):
-        line = Line("agent", "", {"id": 1, "error": error}, datetime.now(UTC), 1)
-        assert needs_login(Call(request=line, response=line)) == is_of_login
+        assert needs_login(error) == is_of_login
 
 
 @pytest.mark.anyio

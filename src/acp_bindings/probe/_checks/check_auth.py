@@ -36,7 +36,7 @@ async def required(bench: Bench) -> None:
     """An agent that requires a login says so with -32000."""
     agent = await bench.shared()
     call = await agent.request("session/new", bench.session_params())
-    if not needs_login(call):
+    if not needs_login(call.error):
         raise Skipped("no login is required for `session/new`")
     if call.code != AUTH_REQUIRED:
         raise Warned(f"the code is {call.code}, not {AUTH_REQUIRED}", call.lines)
@@ -50,7 +50,7 @@ async def login(bench: Bench) -> None:
     agent = await bench.shared()
     await bench.once(logged_in)
     call = await agent.request("session/new", bench.session_params())
-    if needs_login(call):
+    if needs_login(call.error):
         raise Failed("`session/new` still requires a login", call.lines)
 
 
