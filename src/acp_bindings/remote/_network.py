@@ -95,8 +95,6 @@ class Network:
             self.hide.add(urls=[proxy])
         elif proxy is not None:
             self.hide.add([*(proxy.auth or ()), ":".join(proxy.auth or ()), *proxy.headers.values()])
-        if isinstance(auth, tuple):
-            self.hide.add(cast("Any", auth))
         self._has_login = auth is not None or any(name.lower() == "authorization" for name in headers or ())
         shown = str(proxy.url if isinstance(proxy, httpx.Proxy) else proxy) if proxy else None
         self._new_client = partial(
