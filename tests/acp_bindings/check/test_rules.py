@@ -331,6 +331,10 @@ def test_a_response_with_a_wrong_version_answers_initialize(answer: Any) -> None
     assert "lifecycle.not-initialized" not in found
 
 
+def test_an_error_does_not_answer_initialize() -> None:
+    assert rules(opening()[0], error(0, -32603), *new()) == ["lifecycle.not-initialized"]
+
+
 def test_a_notification_with_an_id_is_only_reported_as_that() -> None:
     begin: Any = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "T"}
     end: Any = {"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "completed"}
@@ -351,6 +355,14 @@ def test_a_response_with_the_id_in_another_type_names_the_request(sent: Any, ans
     found = the("lifecycle.unasked", *V1, prompt(sent)[0], result(answered, {"stopReason": "end_turn"}))
 
     assert found.message == f"the request of line 5 has the id {shown}"
+
+
+def test_a_response_is_not_taken_for_one_to_a_request_of_its_own_side() -> None:
+    client, agent = ({"time": "2026-11-27T11:45:49Z", "from": side} for side in ("client", "agent"))
+    opened = [{**sender, "message": each} for sender, each in zip((client, agent) * 2, V1, strict=True)]
+    sent = [{**client, "message": ASKED}, {**agent, "message": question(ALLOW)}, {**agent, "message": result("9", {})}]
+
+    assert the("lifecycle.unasked", *opened, *sent).message.startswith("no request with this id is open")
 
 
 def test_the_base64_fields_are_those_of_the_schemas() -> None:
