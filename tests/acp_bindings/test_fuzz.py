@@ -183,6 +183,7 @@ def test_invalid_utf_8_is_refused(text: bytes) -> None:
         (rb'"\ud800"', "\ufffd"),
         (rb'"\udc00\ud800"', "\ufffd\ufffd"),
         (rb'"a\ud83d \ud83d\ude00"', "a\ufffd \U0001f600"),
+        (rb'"C:\\ud83d \ud83d"', "C:\\ud83d \ufffd"),
         (rb'{"\ud800":1}', {"\ufffd": 1}),
         (b'"caf\xe9"', "caf\ufffd"),
         (b'"caf\xe9 \\ud83d"', "caf\ufffd \ufffd"),
