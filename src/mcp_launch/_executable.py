@@ -91,12 +91,6 @@ def resolve_command(
     if os.path.isabs(command):
         return _executable(given, command), None
     found = given.found()
-    variable, equals, _ = command.partition("=")
-    if equals and variable.isidentifier() and found is None:
-        advice = f'put that in "{phrases.called("env")}", and the program in "{phrases.called("command")}"'
-        # Without the value, which may be secret.
-        message = f"the command begins with the variable {variable}; {advice}"
-        raise CommandError("command_not_found", message, advice=advice)
     if strict:
         advice = f'write "{found}"' if found else given.advice()
         message = f'the command must be an absolute path, not "{command}"; {advice}'

@@ -125,6 +125,6 @@ async def spawn(
 
 
 def _failure(error: CommandError, spec: StdioServer, *, cwd: str) -> LaunchFailure:
-    facts = {"command": spec.target, "cwd": cwd, **({"edit": error.edit} if error.edit else {})}
+    facts = {"command": spec.command, "cwd": cwd, **({"edit": error.edit} if error.edit else {})}
     found = Diagnosis(error.code, str(error), facts, advice=error.advice)
     return found.failure(spec.name, stage=error.stage, hide=spec.redactor)

@@ -50,8 +50,7 @@ class StdioServer:
     @property
     def target(self) -> str:
         """The command or URL, without secrets."""
-        # Without the value of a variable before the command, which some people write as in a shell.
-        return re.sub(r"(?s)^([A-Za-z_]\w*=).*", r"\1[redacted]", self.command)
+        return self.command
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,6 +164,7 @@ def _name_hint(name: object) -> str:
 _HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _CONTROL = re.compile(r"[\x00-\x20\x7f]")
 _URL = re.compile(r"https?://(?P<path>[^?#]*)", re.IGNORECASE)
+_VARIABLE = re.compile(r"([A-Za-z_]\w*)=")
 _NOT_IN_HEADERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
@@ -189,6 +189,10 @@ def _process_issues(spec: StdioServer, phrases: Phrases) -> Iterator[Issue]:
     elif found := _URL.match(spec.command):
         kind = "sse" if found["path"].endswith("/sse") else "http"
         yield issue_at("/command", "value", f"is a URL, not a program; give it as {phrases.given(kind)}")
+    elif found := _VARIABLE.match(spec.command):
+        # Without the value, which may be secret.
+        message = f'begins with the variable {found[1]}; put that in "{phrases.called("env")}"'
+        yield issue_at("/command", "value", message)
     for number, arg in enumerate(spec.args):
         if "\0" in arg:
             yield issue_at(f"/args/{number}", "value", "must not contain NUL")
