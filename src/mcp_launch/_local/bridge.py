@@ -13,14 +13,13 @@ import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp.server.runner import serve_dual_era_loop
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCResponse
+from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError, JSONRPCResponse
 
 from mcp_launch._local import relay
 from mcp_launch._local.listener import LIMITS, Serve
 from mcp_launch._transports.messages import UNWRITABLE, Invalid, Reader, UnwritableError, written
 from mcp_launch._transports.streams import ReadStream
 from mcp_launch.failures import UnusableInput
-from mcp_launch.options import megabytes
 
 if TYPE_CHECKING:
     from anyio.abc import SocketStream
@@ -91,25 +90,14 @@ class _Incoming:
     async def receive(self) -> SessionMessage:
         while True:
             try:
-                found = await self._next()
-            except (anyio.IncompleteRead, anyio.BrokenResourceError):
+                found = await self._reader.read(await self._lines.receive_until(b"\n", LIMITS.bytes))
+            except (anyio.IncompleteRead, anyio.DelimiterNotFound, anyio.BrokenResourceError):
                 raise anyio.EndOfStream from None
             if not isinstance(found, Invalid):
                 return SessionMessage(found)
             if found.id is not None and found.is_call:
                 error = ErrorData(code=INVALID_REQUEST, message=f"not read: {found.why}")
                 await self._outgoing.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=found.id, error=error)))
-
-    async def _next(self) -> JSONRPCMessage | Invalid:
-        """Return the next message, or why it is not read. The id of a line that is too long may be at either end."""
-        with suppress(anyio.DelimiterNotFound):
-            return await self._reader.read(await self._lines.receive_until(b"\n", LIMITS.bytes))
-        start, tail = self._lines.buffer[:4096], b""
-        while b"\n" not in tail:
-            tail = tail[-4096:] + await self._lines.receive()
-        end, _, rest = tail.partition(b"\n")
-        self._lines.feed_data(rest)
-        return self._reader.too_long(start + end, f"it is longer than {megabytes(LIMITS.bytes)}")
 
     async def aclose(self) -> None:
         """Do nothing: the connection is closed where it was accepted."""
