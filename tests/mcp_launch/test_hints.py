@@ -139,6 +139,7 @@ Traceback (most recent call last):
         (HANDLED, "ValueError: unknown region"),
         ("WARNING: No module named 'redis', using memory\n", "ValueError: unknown region"),
         ("INFO port 3000: address already in use, using 3001\n", "Error: bad token"),
+        ("Warning: Cannot access directory /srv/files, skipping\n", "Error: bad token"),
         ("", "SyntaxError: Unexpected end of JSON input"),
         ("", "SyntaxError: The requested module './a.js' does not provide an export named 'b'"),
         ("", "SyntaxError: Named export 'b' not found. The requested module 'a' is a CommonJS module"),
@@ -162,6 +163,15 @@ def test_errors_after_which_a_program_went_on_have_no_hint(before: str, said: st
 )
 def test_the_error_that_ended_a_program_has_its_hint(said: str, hint: str) -> None:
     assert hint in (explain_end(said.splitlines(), status=1)[0] or "")
+
+
+@pytest.mark.parametrize(
+    "last", ['npm error   sudo chown -R 501:20 "/me/.npm"', 'npm ERR! notsup Required: {"node":">=20.0.0"}']
+)
+def test_the_line_that_says_what_to_do_is_quoted(last: str) -> None:
+    [sample] = [hint.sample for hint in HINTS if hint.sample.endswith(last)]
+
+    assert explain_end(sample.splitlines(), status=1)[1] == last
 
 
 @pytest.mark.parametrize(("status", "says"), [(126, "was not allowed"), (127, "did not find the command"), (3, "")])

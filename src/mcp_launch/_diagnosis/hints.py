@@ -318,7 +318,7 @@ HINTS = (
     # Others:
     Hint(
         # The filesystem server.
-        r"^Warning: Cannot access directory (.+), skipping$(?=(?:\n.*)*?\nError: None of the specified directories)",
+        r"^Warning: Cannot access directory (.+), skipping(?=\n(?s:.*)^Error: None of the specified directories)",
         "the directory {} cannot be accessed; is the path right?",
         "Warning: Cannot access directory /srv/files, skipping\n"
         "Error: None of the specified directories are accessible",
