@@ -74,7 +74,7 @@ class ResponseReader:
         self.found: Diagnosis | None = None
         """The diagnosis of the last response that could not be read."""
         self.unused = b""
-        """The start of what the last response sent besides messages, if it was an event stream that ended."""
+        """The start of what the last event stream that ended had besides messages."""
         self._hide = hide
 
     async def body(self, body: bytes) -> bytes | Invalid:
@@ -132,14 +132,13 @@ class EventBody(httpx2.AsyncByteStream):
                     found = self._reading.reader.too_long(error.start, str(error))
                     yield _event(self._reading.unread(found, is_answer=self._is_answer))
                     return
-        if self._is_answer:
-            self._reading.unused = (self._unused + buffer.rest)[:_SMALL]
+        self._reading.unused = self._unused + buffer.rest[:_SMALL]
 
     async def _given(self, block: bytearray) -> bytes:
         event = event_of(block)
         if event is None or event.name != "message":
-            if event and len(self._unused) < _SMALL:
-                self._unused += block[:_SMALL]
+            if event:
+                self._unused += block[: _SMALL - len(self._unused)]
             # The SDK ignores other events, but decodes them.
             return bytes(block) if len(block) <= _PIECE else b""
         given = await self._reading.event(event.data, is_answer=self._is_answer)
