@@ -135,6 +135,7 @@ NOTHING_ELSE = "the response must be one JSON-RPC 2.0 message and nothing else"
         ("text/plain; charset=utf-8", b'{"jsonrpc"', 'must be "application/json", not "text/plain"'),
         ("", b' {"jsonrpc"', 'must be "application/json", which is missing'),
         ("text/plain", b'event: message\ndata: {"jsonrpc"', 'must be "text/event-stream", not "text/plain"'),
+        ("text/plain", b': hi\n\nretry: 1\nid: 1\ndata: {"jsonrpc"', 'must be "text/event-stream", not "text/plain"'),
         ("application/json", b"\x0b\xa5\x80\xfe\xff", "200 Said with bytes that are not text; correct the compression"),
         ("text/html", b"<html>", "with text/html instead of an MCP message; is the path right?"),
         ("text/plain", b'[{"jsonrpc": "2.0"}]', 'must be "application/json", not "text/plain"'),
