@@ -70,9 +70,7 @@ def losses(origin: str, to: str) -> str:
         if (config := source(origin, letter)) is None:
             continue
         again, lost = written(config, to)
-        # Goose keeps servers of SSE, but no longer starts them.
-        differs = meaning(again) != meaning(config) or (to, letter) == ("goose", "S")
-        assert differs == bool(lost), (origin, to, letter, lost)
+        assert (meaning(again) != meaning(config)) == bool(lost), (origin, to, letter, lost)
         found += letter if lost else ""
     for whole, parts in (("r", "vadto"), ("H", "VAUDI")):
         found = found if whole not in found else "".join(each for each in found if each not in parts)

@@ -169,12 +169,11 @@ def test_content_that_only_acp_supports_is_reported() -> None:
     ]
 
 
-def test_unsupported_and_replaced_values_for_goose_are_reported() -> None:
-    entry = {"type": "sse", "url": "https://h/sse", "headers": {"A": "${K}", "B": "$K", "C": "$L"}}
+def test_values_that_goose_would_replace_are_reported() -> None:
+    entry = {"type": "http", "url": "https://h", "headers": {"A": "${K}", "B": "$K", "C": "$L"}}
     config = read_config(json.dumps({"mcpServers": {"n": entry}}), source="f", format="claude-code", env={})
 
     assert [(each.code, each.message) for each in write_config(config, "goose")[1]] == [
-        ("not_said", "Goose no longer connects to servers of type sse"),
         ("would_be_replaced", "Goose would replace a part of headers that is meant literally"),
     ]
 

@@ -92,6 +92,7 @@ class Goose(MapFormat):
     env = "envs"
     urls = {"uri": "http"}  # noqa: RUF012 - a Mapping is not written to
     types = {"stdio": "stdio", "http": "streamable_http", "sse": "sse"}  # noqa: RUF012
+    transports = ("stdio", "http")
     phrases = OF_CLIENTS._replace(
         http='set "type" to "streamable_http"',
         needs='a "cmd", or with a "uri" and its "type"',
@@ -118,8 +119,7 @@ class Goose(MapFormat):
         for member in ("enabled", "args") if kind == "stdio" else ("enabled",):
             if member not in raw:
                 at.note("missing_member", f"has no {member}, so Goose skips it")
-        if kind == "sse":
-            at.note("other_transport", "Goose does not start servers of type sse from this file")
+        super()._note_refused(kind, raw, at)
 
     def literally(self, member: str, seen: Mapping[str, Any], raw: Mapping[str, Any]) -> Any:
         if member not in self.expands:
@@ -155,8 +155,6 @@ class Goose(MapFormat):
                 server = {**server, "env": [pair for pair in pairs if not is_own(as_members(pair))]}
         else:
             keys = self._env_keys(server)
-        if kind == "sse":
-            writing.note(entry, "not_said", "Goose no longer connects to servers of type sse")
         raw = super().unshape(entry, kind, server, writing)
         start: dict[str, Any] = {"enabled": True, "type": raw.pop("type", kind), "name": entry.name, "description": ""}
         start |= {"description": entry.extra["description"]} if "description" in entry.extra else {}
