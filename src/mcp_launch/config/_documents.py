@@ -245,7 +245,7 @@ def _advice(text: str, found: str, *, is_extra: bool) -> str:  # noqa: PLR0911 -
         return "the file must contain a single object"
     if not found:
         return "a bracket is not closed"
-    if found.isspace() or not found.isprintable():
+    if not found.isprintable():
         return f"remove the invisible character U+{ord(found):04X}"
     return 'use " around names and strings' if found in _QUOTES else ""
 
