@@ -254,7 +254,7 @@ def test_files_without_servers_are_rejected_clearly(text: str, source: str, says
 
 @pytest.mark.parametrize(
     "servers",
-    ['"url": {"url": "u"}', '"mcpServers": {"command": "c", "env": {"url": "u"}}', '"mcpServers": {}, "b": {}'],
+    ['"url": {"url": "u"}', '"mcpServers": {"command": "c"}', '"mcpServers": {"a": {"url": "u"}}, "b": {"url": "u"}'],
 )
 def test_servers_may_have_the_names_of_members(servers: str) -> None:
     assert read_config(f'{{"mcpServers": {{{servers}}}}}', source=".mcp.json").entries

@@ -78,13 +78,13 @@ class MapFormat(Format):
             found = _inside(reading.document.value, at)
             if found is None:
                 return
-            where, servers = ".".join(at), as_members(found)
+            where = ".".join(at)
             if not isinstance(found, dict):
                 raise reading.refuse(f"{where} must be a map of servers, not {kind_of(found)}", path=at)
+            servers = as_members(found)
             if is_server(servers) and not any(map(is_server, servers.values())):
                 raise reading.refuse(f'{where} is a server, not a map of servers; write {{"NAME": {{…}}}}', path=at)
-            inner = as_members(servers.get(at[-1]))
-            if len(servers) == 1 and not is_server(inner) and any(map(is_server, inner.values())):
+            if len(servers) == 1 and any(map(is_server, as_members(servers.get(at[-1])).values())):
                 raise reading.refuse(f"{where} contains {at[-1]} again; remove one of the two", path=(*at, at[-1]))
             yield from self.read_map(servers, at, reading)
             return
