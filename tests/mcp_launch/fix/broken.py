@@ -151,6 +151,11 @@ BROKEN = (
     windsurf(
         "a relative command", '{"command": "tools/serve.sh", "args": []}', {"command": "DIR/tools/serve.sh", "args": []}
     ),
+    vscode(
+        "a path in the project with another cwd",
+        '{"command": "python3", "args": ["tools/server.py"], "cwd": "HOME"}',
+        {**PYTHON, "cwd": "HOME"},
+    ),
     claude("a misspelled path", '{"command": "python3", "args": ["DIR/tools/servr.py"]}', PYTHON, asks=True),
     vscode("another case", '{"command": "python3", "args": ["DIR/tools/Server.py"]}', PYTHON, asks=True),
     desktop(
