@@ -141,6 +141,9 @@ def test_a_disabled_server_is_reported_without_a_warning(tmp_path: Path) -> None
     assert done.stderr == f"{file}:1:22: note: {said}\n"
     assert f"<strong>Note.</strong> <bdi>{file}:1:22: {said}</bdi>" in pages[0].read_text()
     assert ET.parse(pages[1]).findtext("testsuite/system-out") == f"{file}:1:22: note: {said}"
+
+    # Zed does not support it either.
+    written(tmp_path, ".zed/settings.json", {"context_servers": {"off": {"type": "sse", "url": "u", "enabled": False}}})
     with pytest.raises(UnusableInput, match=r"settings.json:1:22: off: is disabled in Zed"):
         read_inputs(Typed(servers=[file], only=["off"]))
 
