@@ -184,7 +184,8 @@ def test_a_command_needs_a_place_for_its_lock(project: Project, tmp_path: Path) 
     refused = run_here("lock", *words)
     done = run_python("-m", "mcp_launch", "lock", "--lock-file", str(tmp_path / "tools.lock"), *words)
 
-    assert (refused.returncode, refused.stderr.endswith("use --lock-file FILE\n")) == (2, True)
+    said = "mcp-launch: a command has no file to put a lock beside; use --lock-file FILE\n"
+    assert (refused.returncode, refused.stderr) == (2, said)
     assert (done.returncode, (tmp_path / "tools.lock").exists()) == (0, True)
 
 
