@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 import tomllib
 
+import pytest
+
+from mcp_launch.config import FORMATS
+from mcp_launch.config._formats import format_called
 from mcp_launch.options import Limits, megabytes
 from tests.docs.blocks import versions
 from tests.docs.embed import ROOT
@@ -62,6 +66,19 @@ def test_the_pages_have_the_limits_of_messages() -> None:
         assert re.search(rf"^\| `Limits\.{name}` \| {default} \|", launching, re.MULTILINE)
         assert re.search(rf"\| {default} \|.*\| `Limits\({name}=\)` \|", SECURITY)
     assert f"more than {10 * limits.bytes >> 20} MB of memory, ten times the limit of its bytes" in SECURITY
+
+
+def test_the_page_of_config_files_has_a_row_for_every_format() -> None:
+    section = (ROOT / "docs" / "config.md").read_text(encoding="utf-8").split("\n## Formats")[1].split("\n## ")[0]
+
+    assert [row.split("`")[1] for row in ROW.findall(section)[1:]] == [*FORMATS]
+
+
+@pytest.mark.parametrize("file", ["README.md", "src/mcp_launch/_command/cli.py"])
+def test_the_readme_and_the_help_name_every_client_whose_file_is_read(file: str) -> None:
+    *others, last = (format_called(name).title for name in FORMATS if name not in ("acp", "registry"))
+
+    assert f"{', '.join(others)} or {last}" in " ".join((ROOT / file).read_text(encoding="utf-8").split())
 
 
 def test_the_readme_names_the_lowest_versions_of_pydantic_and_mcp() -> None:

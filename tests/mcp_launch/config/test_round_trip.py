@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mcp_launch.config import Config, Entry, Place, read_config, write_config
+from mcp_launch.config import FORMATS, Config, Entry, Place, read_config, write_config
 from mcp_launch.config._formats import format_called
 from mcp_launch.config._references import Reference, Text
 
@@ -26,7 +26,7 @@ CAN: dict[str, set[str]] = {
     "opencode": {"http", "sse", "env", "cwd", "timeout", "disabled"},
 }
 """The optional features of each format. `own` is a variable that is passed on by its name."""
-SEVERAL = sorted(CAN)
+SEVERAL = sorted({*FORMATS} - {"registry"})
 """The formats with any number of servers; `test_registry.py` is about the other."""
 for words in CAN.values():
     words.update({"own"} if "env" in words else set())
