@@ -13,7 +13,7 @@ FULL = (
     "tests/mcp_launch/config/test_hostile.py",
     *(f"tests/mcp_launch/{each}/" for each in ("explore", "fix", "testing")),
     "tests/mcp_launch/show/test_ci.py",
-    *(f"tests/mcp_launch/test_{each}.py" for each in ("command", "command_terminal", "lint", "lock", "login")),
+    *(f"tests/mcp_launch/test_{each}.py" for each in ("command", "command_terminal", "lock", "login")),
 )
 """Tests that only `nox -s tests_full` runs; single tests are marked `full` where they are defined."""
 
