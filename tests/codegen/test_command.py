@@ -205,19 +205,12 @@ def test_the_committed_packages_are_up_to_date_for_any_hash_seed(tmp_path: Path)
     """A build with a random seed, as by default, gives the bytes that were committed after one with another seed."""
     command = [sys.executable, "-m", "codegen", "--output", str(tmp_path)]
     env = os.environ | {"PYTHONHASHSEED": "random"}
-    build = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=True, timeout=240)
+    subprocess.run(command, cwd=ROOT, env=env, capture_output=True, check=True, timeout=240)
 
-    # In the README it is the beginning of what the demo prints.
-    assert build.stdout == shown_in_the_readme()
     committed = ROOT / "src" / "acp_bindings"
     for package, _ in PACKAGES.values():
         generated = contents(tmp_path / package)
         assert {file: data for file, data in contents(committed / package).items() if file.endswith(".py")} == generated
-
-
-def shown_in_the_readme() -> str:
-    """Return the text between the command of the demo and the line that reports success."""
-    return (ROOT / "README.md").read_text(encoding="utf-8").partition(EQUAL)[0].rpartition("nox -s demo\n")[2]
 
 
 @pytest.mark.full

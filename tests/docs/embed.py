@@ -135,6 +135,9 @@ def _printed(words: list[str], given: str, **variables: str) -> str:
         case _, ["examples/client.py", *rest]:
             done = run_client(*rest, env=variables)
             assert done.stderr == ""
+        case _, [*_, "nox", "-s", "demo"]:
+            # What the session runs in its own environment.
+            return _run("python -m codegen --check") + _run("python -W error examples/demo.py")
         case "mcp-launch", _:
             return printed_here(*arguments, stdin=given, **variables)
         case _:

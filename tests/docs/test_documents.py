@@ -23,7 +23,6 @@ import acp_bindings.setup
 import mcp_launch
 from acp_bindings import AcpError
 from mcp_launch import LaunchError
-from tests.codegen.test_command import EQUAL as CODEGEN_EQUAL
 from tests.docs.blocks import SECONDS, Block, blocks
 from tests.docs.embed import MARKER
 from tests.examples.support import run_client
@@ -82,7 +81,6 @@ def test_every_block_is_run_or_listed_with_a_reason() -> None:
 
 RUN_OTHERWISE = {
     "README.md: $ mcp-launch check examples/servers.json",
-    "README.md: $ python -m pip install nox && python -m",
     "docs/tutorial.md: $ python examples/client.py --version 1",
     "docs/conversation.md: agent    The Example Agent 1.0 (ACP v1)",
     'docs/conversation.md: client initialize 0                 {"pr',
@@ -183,15 +181,6 @@ def test_the_help_of_every_subcommand_is_on_the_page_of_commands() -> None:
     subcommands = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
     page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     assert subcommands == set(re.findall(r"^### `mcp-launch (\S+)`$", page, re.MULTILINE))
-
-
-def test_the_demo_prints_the_output_in_the_readme() -> None:
-    ((_, expected),) = shown("nox -s demo", "README.md")
-    command = [sys.executable, "-W", "error", "examples/demo.py"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    # tests/codegen/test_command.py compares the output before it, which is the generator's.
-    assert done.stdout == expected.partition(CODEGEN_EQUAL)[2]
 
 
 def test_the_example_programs_print_the_output_in_the_tutorial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
