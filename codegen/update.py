@@ -99,6 +99,9 @@ def update(source: str, *, folder: Path = SCHEMA_FOLDER, dry_run: bool = False) 
     except SourceError:
         previous = {}  # every file is replaced, so a broken lock does not matter
     locked = records_of(delivery.files, source=delivery.source, version=delivery.version)
+    if not delivery.source.startswith("npm:"):
+        # A folder is often a copy with changes, so the source of an unchanged file is still true.
+        locked |= {file: was for file, was in previous.items() if file in locked and was.sha256 == locked[file].sha256}
     old = {file: (folder / file).read_bytes() for file in FILES if (folder / file).is_file()}
     if not dry_run:
         # The lock is written last: until then, a build notices that the files differ from it.

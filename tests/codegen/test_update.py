@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from codegen import lock
 from codegen.lock import FILES, LOCK
 from codegen.update import main
 from tests.codegen import publishing
@@ -40,6 +41,15 @@ class TestReplacing:
         assert all(line.endswith("changed") for line in printed[1:5])
         assert printed[5:9] == ["", "### v1/schema.json: 1.0.0 → unknown", "", "- 1 description changed"]
         assert printed[-1] == f"Wrote {folder}. Next: nox -s generate"
+
+    def test_a_file_that_is_unchanged_in_a_folder_keeps_its_source(self, tmp_path: Path, folder: Path) -> None:
+        new = {**publishing.release("the old release"), FILES[1]: publishing.schema("A new one.")}
+
+        assert run(folder, str(publishing.write(tmp_path / "new", new))) == 0
+
+        assert publishing.load_schemas(folder)
+        sources = {file: entry.source for file, entry in lock.read(folder).items()}
+        assert sources == {file: "folder:new" if file == FILES[1] else f"npm:{PACKAGE}@1.0.0" for file in FILES}
 
     def test_an_empty_folder_is_filled(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         files = publishing.release("3")
