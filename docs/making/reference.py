@@ -54,6 +54,18 @@ _PAGES = {
 }
 
 
+_INTERNAL = {
+    "acp_bindings.agent._session.Session": "attach begin claim drop finish flush forget has_same_servers keep keep_text"
+    " line_of replay report_again run see_off show_line show_state",
+    "acp_bindings.agent._turn.Turn": "check_running part run",
+    "acp_bindings.client._client_session.Session": "leave",
+    "mcp_launch.failures.LaunchFailure": "because forget_variables",
+    "mcp_launch._servers.record.Changes": "add end",
+}
+"""The members of public classes that are for other modules of the package, which type checkers would not let use names
+with an underscore. The reference leaves them out."""
+
+
 def package(name: str) -> str:
     """An index of a generated package: its methods, and for each of its modules the names and what they are."""
     homes = [_target(each) for _, each in sorted(_load(name).modules.items())]
@@ -67,6 +79,9 @@ def _all() -> griffe.ModulesCollection:
     for name in ("acp_bindings", "mcp_launch"):
         loader.load(name)
     loader.resolve_aliases(implicit=True)
+    for path, names in _INTERNAL.items():
+        if gone := set(names.split()) - loader.modules_collection[path].members.keys():
+            raise ValueError(f"{path} does not have {gone}: remove it from _INTERNAL")
     return loader.modules_collection
 
 
@@ -111,8 +126,11 @@ def _entry(name: str, entry: griffe.Object, *, level: int) -> str:
     """A name with its docstring, and its members."""
     parts = [f"{'#' * level} `{name}`", _code(_signature(entry)), _docstring(entry)]
     if isinstance(entry, griffe.Class):
+        internal = _INTERNAL.get(entry.path, "").split()
         members = [
-            _target(each) for each in entry.members.values() if not each.name.startswith("_") and each.has_docstring
+            _target(each)
+            for each in entry.members.values()
+            if not each.name.startswith("_") and each.has_docstring and each.name not in internal
         ]
         values = [each for each in members if isinstance(each, griffe.Attribute)]
         parts.append(_list((_value(each), each.docstring.value if each.docstring else "") for each in values))
