@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gc
 import json
+import socket
 import sys
+import time
 import weakref
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import anyio
@@ -19,6 +22,7 @@ import mcp_launch
 from acp_bindings._processes.process import ChildProcess
 from mcp_launch import Budgets, LaunchError, LaunchFailure, NotReady, Options, Restart, UnknownServer, UnknownTool
 from mcp_launch._servers import life
+from mcp_launch._servers.life import import_sdk
 from mcp_launch._servers.record import Record
 from tests.mcp_launch.support import SERVERS, Marked, ask, http, later_failure
 
@@ -31,6 +35,23 @@ async def kill(server: mcp_launch.LaunchedServer) -> None:
     """Make a server exit in the middle of a call."""
     with pytest.raises(Exception):  # noqa: B017, PT011 - what the call raises is another test's business
         await ask(server.session, "die")
+
+
+async def test_importing_the_sdk_does_not_use_up_the_time_of_a_server(
+    marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def import_slowly() -> ModuleType:
+        time.sleep(0.3)
+        return import_sdk()
+
+    monkeypatch.setattr(life, "import_sdk", import_slowly)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/mcp"
+        for server in (marked.plain("mute"), http(url)):
+            monkeypatch.setattr(life, "_owner", None)
+            async with mcp_launch.launch([server], cwd=tmp_path, timeout=0.2) as fleet:
+                [failure] = fleet.failures
+            assert (failure.code, failure.facts["budget"] > 0) == ("timeout", True)
 
 
 async def test_slow_and_failing_servers_continue_starting_in_the_background(marked: Marked, tmp_path: Path) -> None:

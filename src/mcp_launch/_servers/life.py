@@ -95,7 +95,6 @@ async def _live_again(record: Record, spec: ServerSpec, restart: Restart, *, ter
 async def _live_once(record: Record, spec: ServerSpec, *, terms: Terms, timeout: float) -> None:
     process: ChildProcess | None = None
     try:
-        deadline = anyio.current_time() + timeout
         if isinstance(spec, StdioServer):
             record.enter("spawn")
             process, warning = await spawn(
@@ -105,11 +104,12 @@ async def _live_once(record: Record, spec: ServerSpec, *, terms: Terms, timeout:
                 record.warn(warning)
             record.enter("handshake")
             owner = await _sdk(terms)
-            await owner.serve_stdio(record, spec, process, terms=terms, deadline=deadline)
+            # The time begins after the import, which is not the server's work.
+            await owner.serve_stdio(record, spec, process, terms=terms, deadline=anyio.current_time() + timeout)
         else:
             record.enter("connect")
             owner = await _sdk(terms)
-            await owner.serve_web(record, spec, terms=terms, deadline=deadline)
+            await owner.serve_web(record, spec, terms=terms, deadline=anyio.current_time() + timeout)
     except LaunchFailure as failure:
         record.fail(failure)
     except Exception as error:  # noqa: BLE001 - whatever it is, it costs this server and no other
