@@ -41,7 +41,7 @@ class TooLong(Exception):  # noqa: N818 - says what happened
 def trouble(  # noqa: PLR0911 - a list of cases
     error: Exception, url: Url, *, connect: float, via: Via | None
 ) -> Diagnosis:
-    """Return why there was no response, for an error of httpx or httpx2."""
+    """Return why there was no response, for an error of httpx or httpx2, or a `TimeoutError` while connecting."""
     # By name, because both libraries have these errors and neither should be imported here.
     kinds = {kind.__name__ for kind in type(error).__mro__}
     port = url.port or {"http": 80, "https": 443}.get(url.scheme)
@@ -67,8 +67,8 @@ def trouble(  # noqa: PLR0911 - a list of cases
     if any(isinstance(cause, socket.gaierror | UnicodeError) for cause in causes):
         name = f"the host name of the proxy {via}" if via else f'the host name "{url.host}"'
         return found("dns", f"cannot resolve {name}; is it spelled correctly?", via and via.advice)
-    if "TimeoutException" in kinds:
-        summary = f"could not connect to {via or where} within {connect:g} s"
+    if "TimeoutException" in kinds or isinstance(error, TimeoutError):
+        summary = f"could not connect to {where}{f' through the proxy {via}' if via else ''} within {connect:g} s"
         return found("timeout", summary, via.advice if via else _UNREACHABLE)
     if "ConnectError" in kinds:
         summary = f"the proxy {via} does" if via else f"{where} does"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -91,8 +91,6 @@ class WebClient(httpx2.AsyncClient):
         """
         self.lost: Diagnosis | None = None
         """The response by which the server has lost the session, if it has."""
-        self.probed = False
-        """True if the server has received `server/discover` and did not respond with a login or redirect."""
         self.posts: Posts | None = None
         """The POSTs of a session; None while trying whether a URL speaks this transport."""
 
@@ -148,8 +146,8 @@ class WebClient(httpx2.AsyncClient):
         if (refused := request.extensions.get("refusal")) is not None:
             return _error_answer(request, refused, status=HTTPStatus.BAD_REQUEST)
         message: dict[str, Any] = request.extensions["message"]
-        if message.get("method") == "server/discover":
-            request.extensions["trace"] = self._follow_probe
+        if not self.proven:
+            request.extensions["trace"] = self.memory.follow
         if self.posts is None:
             return await self._send(request, **options)
         if "method" not in message or "id" not in message:
@@ -204,16 +202,6 @@ class WebClient(httpx2.AsyncClient):
     def _transport_for_url(self, url: httpx2.URL) -> httpx2.AsyncBaseTransport:
         # Here, because a pattern in `mounts` does not match every spelling, and a login may be at any URL.
         return self._transport if self._network.is_direct(url) else super()._transport_for_url(url)
-
-    async def _follow_probe(self, event: str, info: Mapping[str, Any]) -> None:
-        """Note when the probe was sent, which does not include connecting and logging in."""
-        match event.partition(".")[2]:
-            case "send_request_body.complete":
-                self.probed = True
-            case "receive_response_headers.complete":
-                self.probed = info["return_value"][1] == HTTPStatus.OK
-            case _:
-                pass
 
     async def _remember(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
         if not response.is_success:
@@ -411,7 +399,7 @@ class HttpTransport:
         self._client = WebClient(spec, self._network, connect=budgets.connect, limits=options.limits)
         self.reader = self._client.reader
         # Withdrawing closes its request, which might be an event stream without an end.
-        self.probe = Probe(seconds=budgets.probe, was_read=lambda: self._client.probed, withdraws=True)
+        self.probe = Probe(seconds=budgets.probe, was_read=lambda: self._client.memory.was_read, withdraws=True)
         self._listens = bool(options.roots or options.sampling or options.elicitation)
         self._unanswered = Unanswered()
         self._client.reading.warn = terms.warn

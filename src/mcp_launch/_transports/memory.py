@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import urljoin
 
 import anyio
@@ -36,6 +37,9 @@ class Memory:
         self._tell: Callable[[], Answer] | None = None
         self.found: Diagnosis | None = None
         """The diagnosis of the last response, or of its absence."""
+        self.was_read = False
+        """True if the server has received the last request that was followed, and did not respond with a login or
+        redirect."""
         self._rule = rule
         self._network = network
         self._via = partial(network.via, client)
@@ -53,6 +57,17 @@ class Memory:
     def forget(self) -> None:
         """Forget the last outcome."""
         self._tell = self.found = None
+
+    async def follow(self, event: str, info: Mapping[str, Any]) -> None:
+        """Note when a request was sent, which does not include connecting and logging in."""
+        match event.partition(".")[2]:
+            # For a proxy, CONNECT is a part of connecting.
+            case "receive_response_headers.started" if info["request"].method != b"CONNECT":
+                self.was_read = True
+            case "receive_response_headers.complete":
+                self.was_read = info["return_value"][1] == HTTPStatus.OK
+            case _:
+                pass
 
     def answered(
         self,
@@ -116,6 +131,9 @@ class Memory:
             if self._tell or waited is None:
                 return None
             logs_in = self._network.auth is not None and self._network.auth.unfinished
+            if not (logs_in or self.was_read):
+                url = self._rule.url
+                return trouble(TimeoutError(), url, connect=round(waited, 1), via=self._via(url))
             late = "the login was not finished" if logs_in else "accepted the connection, but did not answer"
             return Diagnosis("timeout", f"{late} within {waited:.1f} s; {self._network.phrases.longer}?", stage=stage)
         if found.code == "unauthorized" and (answer := self.answer) and not self._rule.authorizes:

@@ -137,7 +137,8 @@ class EventClient(httpx.AsyncClient):
             httpx.RequestError: it was not answered.
         """
         headers = {"accept": EVENT_STREAM, "accept-encoding": "identity", "cache-control": "no-store"}
-        response = await self.send_within_origin(self.build_request("GET", url, headers=headers))
+        traced = {"trace": self.memory.follow}
+        response = await self.send_within_origin(self.build_request("GET", url, headers=headers, extensions=traced))
         if not response.is_success or media_type(response.headers) != EVENT_STREAM:
             raise NoEventsError
         self.reads = True
