@@ -54,6 +54,14 @@ async def test_importing_the_sdk_does_not_use_up_the_time_of_a_server(
             assert (failure.code, failure.facts["budget"] > 0) == ("timeout", True)
 
 
+async def test_a_server_that_had_no_time_is_not_said_to_be_silent(marked: Marked, tmp_path: Path) -> None:
+    for server in (marked.plain("mute"), http("http://127.0.0.1:1/mcp")):
+        async with mcp_launch.launch([server], cwd=tmp_path, timeout=0) as fleet:
+            [failure] = fleet.failures
+        assert failure.code == "timeout"
+        assert failure.message == "its time was over before it could answer; does it need more time?"
+
+
 async def test_slow_and_failing_servers_continue_starting_in_the_background(marked: Marked, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     slow = marked.plain("waits_at_gate", name="slow", env={"GATE": str(gate)})
