@@ -21,8 +21,7 @@ from mcp import MCPError
 import mcp_launch
 from acp_bindings._processes.process import ChildProcess
 from mcp_launch import Budgets, LaunchError, LaunchFailure, NotReady, Options, Restart, UnknownServer, UnknownTool
-from mcp_launch._servers import life
-from mcp_launch._servers.life import import_sdk
+from mcp_launch._servers import life, owner
 from mcp_launch._servers.record import Record
 from tests.mcp_launch.support import SERVERS, Marked, ask, http, later_failure
 
@@ -37,19 +36,22 @@ async def kill(server: mcp_launch.LaunchedServer) -> None:
         await ask(server.session, "die")
 
 
-async def test_importing_the_sdk_does_not_use_up_the_time_of_a_server(
-    marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("module", "name"), [(life, "import_sdk"), (owner, "HttpTransport")])
+async def test_importing_libraries_does_not_use_up_the_time_of_a_server(
+    module: ModuleType, name: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def import_slowly() -> ModuleType:
-        time.sleep(0.3)
-        return import_sdk()
+    before = getattr(module, name)
 
-    monkeypatch.setattr(life, "import_sdk", import_slowly)
+    def slowly(*args: object) -> object:
+        time.sleep(0.6)
+        return before(*args)
+
+    monkeypatch.setattr(module, name, slowly)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/mcp"
         for server in (marked.plain("mute"), http(url)):
             monkeypatch.setattr(life, "_owner", None)
-            async with mcp_launch.launch([server], cwd=tmp_path, timeout=0.2) as fleet:
+            async with mcp_launch.launch([server], cwd=tmp_path, timeout=0.5) as fleet:
                 [failure] = fleet.failures
             assert (failure.code, failure.facts["budget"] > 0) == ("timeout", True)
 

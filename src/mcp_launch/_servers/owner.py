@@ -168,7 +168,11 @@ async def serve_web(record: Record, spec: HttpServer, *, terms: Terms, deadline:
 
 async def _attempt_web(record: Record, spec: HttpServer, *, terms: Terms, deadline: float) -> LaunchFailure | None:
     owner = _Owner(record, spec, terms=terms, deadline=deadline)
-    return await owner.attempt(owner.web(spec))
+    began = anyio.current_time()
+    transport = owner.web(spec)
+    # The first one imports an HTTP library and reads certificates, which is not the server's work.
+    owner.deadline += anyio.current_time() - began
+    return await owner.attempt(transport)
 
 
 class _Owner:
@@ -181,7 +185,7 @@ class _Owner:
         self._spec = spec
         self._budgets = terms.budgets
         self._lists = terms.lists
-        self._deadline = deadline
+        self.deadline = deadline
         self._scope = anyio.CancelScope()
         self._allowed = 0.0
         """The seconds of the current budget."""
@@ -320,7 +324,7 @@ class _Owner:
     def _allow(self, seconds: float) -> None:
         # One scope whose deadline moves, because scopes around parts of the opening could not be left in order.
         now = anyio.current_time()
-        self._allowed = max(0.0, min(self._deadline - now, seconds))
+        self._allowed = max(0.0, min(self.deadline - now, seconds))
         self._scope.deadline = now + self._allowed
 
     def _waited(self) -> float | None:
