@@ -228,7 +228,7 @@ class Session(Generic[M]):
     async def _see_off(self, turn: Turn[M]) -> None:
         with anyio.move_on_after(CANCELLING):
             await turn.done.wait()
-        if not turn.is_over:
+        if not turn.done.is_set():
             log.error(
                 "the prompt handler of session %s ignores its cancellation; the turn ends without it. "
                 "Do not catch the cancellation, and call blocking functions with abandon_on_cancel=True",
@@ -294,8 +294,9 @@ class Session(Generic[M]):
 
     def finish(self, turn: Turn[M], reason: StopReason | BaseException) -> None:
         """End *turn*, and report it to a client of v2, whose prompt was answered long ago."""
-        if turn.is_over:
+        if turn.done.is_set():
             return
+        reason = turn.outcome or reason  # the handler may have ended it
         turn.end(reason)
         try:
             for id_ in turn.calls:

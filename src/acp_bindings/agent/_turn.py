@@ -91,7 +91,7 @@ class Turn(Generic[M]):
             self.session.see_off(self)
 
     def end(self, outcome: StopReason | BaseException) -> None:
-        """Note how the turn has ended."""
+        """End the turn, which sends nothing from now on. Its prompt is answered when the handler has returned."""
         self._speaking = "", ""
         self.outcome = outcome
 

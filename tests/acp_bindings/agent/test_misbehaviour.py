@@ -98,6 +98,34 @@ async def test_a_tool_call_that_ignores_the_cancellation_ends_on_the_wire(versio
         assert len(client.of(session, *kinds)) == 2
 
 
+@pytest.mark.parametrize("returns", [True, False])
+async def test_a_prompt_is_answered_although_its_handler_has_ended_the_turn(version: int, returns: bool) -> None:
+    agent, release, reasons = Agent("ending", version="1.0"), anyio.Event(), list[str]()
+
+    @agent.prompt
+    async def answer(turn: Turn) -> None:
+        await turn.say("no")
+        turn.end("refusal")
+        if not returns:
+            with anyio.CancelScope(shield=True):
+                await release.wait()
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+
+        async def prompt() -> None:
+            reasons.append(await client.prompt(session, "go"))
+
+        for _ in range(2):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(prompt)
+                if not returns:
+                    await client.until(lambda: client.text(session) == "no" * (len(reasons) + 1))
+                    await client.cancel(session)
+        release.set()
+    assert reasons == ["refusal", "refusal"]
+
+
 @pytest.mark.parametrize("method", ["session/close", "session/delete"])
 async def test_close_does_not_wait_for_a_handler_that_ignores_its_cancellation(version: int, method: str) -> None:
     stubborn, reasons = Stubborn(), list[str]()
