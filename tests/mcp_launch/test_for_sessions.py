@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 import anyio
+import mcp_types
 import pytest
 from anyio.abc import Process
 
@@ -65,6 +66,38 @@ async def test_three_loads_of_an_open_session_start_its_servers_once(marked: Mar
         assert marked.running() == before
         await client.ask("session/close", sessionId=session)
         assert marked.running() == []
+
+
+IMAGE = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+FILE = {"type": "resource", "resource": {"uri": "file:///a.pdf", "blob": "aGk="}}
+
+
+@pytest.mark.parametrize(
+    ("result", "output"),
+    [
+        ({"content": [{"type": "text", "text": "22 °C"}], "structuredContent": {"temperature": 22}}, "22 °C"),
+        ({"content": [], "structuredContent": {"temperature": 22}}, '{"temperature":22}'),
+        ({"content": [{"type": "text", "text": ""}], "structuredContent": {"rows": []}}, '{"rows":[]}'),
+        ({"content": [{"type": "text", "text": "see"}, IMAGE]}, "see\n[image/png]"),
+        ({"content": [FILE], "structuredContent": {"pages": 2}}, '[binary data]\n{"pages":2}'),
+        ({"content": []}, ""),
+        ({"content": [], "isError": True, "structuredContent": {"error": "bad id"}}, '{"error":"bad id"}'),
+        ({"content": [], "isError": True}, "The call failed."),
+    ],
+)
+async def test_the_output_of_a_tool_call_shows_a_model_what_is_not_text(result: Any, output: str) -> None:
+    outputs: list[str] = []
+
+    async def call(turn: Turn[mcp_launch.Fleet]) -> None:
+        async with turn.tool_call("Call") as tool_call:
+            tool_call.result(mcp_types.CallToolResult.model_validate(result))
+        outputs.append(tool_call.output)
+
+    agent: Agent[mcp_launch.Fleet] = Agent("caller", version="1.0", mcp=mcp_launch.for_sessions())
+    agent.prompt(call)
+    async with talking(agent) as client:
+        await client.prompt(await client.new(), "go")
+    assert outputs == [output]
 
 
 async def test_the_result_of_a_tool_is_the_end_of_the_tool_call(marked: Marked, version: int) -> None:

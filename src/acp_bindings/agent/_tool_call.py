@@ -84,9 +84,17 @@ class ToolCall:
 
     @property
     def output(self) -> str:
-        """The text of the result, of the failure or of the terminal, for a model."""
-        contents = (each.content for each in self._end.content or () if isinstance(each, v1.Content))
-        return "\n".join(text for each in contents if (text := text_of(each))) or self.terminal_output or ""
+        """The result, the failure or the output of the terminal, as text for a model.
+
+        It is the structured result, as JSON, if there is no text, and has `[image/png]` in place of an image.
+        """
+        end = self._end
+        blocks = [each.content for each in end.content or () if isinstance(each, v1.Content)]
+        parts = [text_of(each) or _type_of(each) for each in blocks]
+        if end.raw_output is not None and not any(map(text_of, blocks)):
+            parts.append(encode(end.raw_output).decode())
+        # Some models do not accept an error without a text.
+        return "\n".join(filter(None, parts)) or self.terminal_output or ("The call failed." if self.has_failed else "")
 
     def result(self, result: Any) -> None:
         """Set the result, which the client gets when the block ends.
@@ -221,3 +229,10 @@ def text_of(block: Any) -> str:
     if isinstance(block, v1.EmbeddedResource) and isinstance(block.resource, v1.TextResourceContents):
         return block.resource.text
     return ""
+
+
+def _type_of(block: Any) -> str:
+    """Return the media type of what is not text in a content block, such as `[image/png]`, or an empty string."""
+    data = block.resource if isinstance(block, v1.EmbeddedResource) else block
+    is_media = isinstance(data, (v1.ImageContent, v1.AudioContent, v1.BlobResourceContents))
+    return f"[{data.mime_type or 'binary data'}]" if is_media else ""
