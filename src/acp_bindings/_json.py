@@ -121,6 +121,22 @@ def is_finite(value: object) -> bool:
     return not isinstance(value, list | tuple) or all(map(is_finite, cast("Iterable[object]", value)))
 
 
+def mended(value: Any) -> Any:
+    """Return *value*, JSON or an object of the protocol, with U+FFFD for lone surrogates and None for NaN and infinity.
+
+    The two surrogates of a pair become one character.
+    """
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, BaseModel):
+        return value.model_copy(update={name: mended(getattr(value, name)) for name in value.model_fields_set})
+    if isinstance(value, dict):
+        return {mended(name): mended(each) for name, each in members_of(value).items()}
+    return [*map(mended, cast("list[Any]", value))] if isinstance(value, list | tuple) else value
+
+
 _HALF = re.compile(rb"((?:\\\\)+|\\u(?i:d[89ab][\da-f]{2})\\u(?i:d[c-f][\da-f]{2}))|\\u(?i:d[89a-f][\da-f]{2})")
 """A lone surrogate, as left by JavaScript that cuts a string in an emoji; in the group, what only looks like one."""
 MENDABLE = 8 << 20

@@ -80,6 +80,8 @@ FILE = {"type": "resource", "resource": {"uri": "file:///a.pdf", "blob": "aGk="}
         ({"content": [{"type": "text", "text": ""}], "structuredContent": {"rows": []}}, '{"rows":[]}'),
         ({"content": [{"type": "text", "text": "see"}, IMAGE]}, "see\n[image/png]"),
         ({"content": [FILE], "structuredContent": {"pages": 2}}, '[binary data]\n{"pages":2}'),
+        ({"content": [], "structuredContent": {"mean": float("nan")}}, '{"mean":null}'),
+        ({"content": [{"type": "text", "text": "none"}], "structuredContent": {"mean": float("nan")}}, "none"),
         ({"content": []}, ""),
         ({"content": [], "isError": True, "structuredContent": {"error": "bad id"}}, '{"error":"bad id"}'),
         ({"content": [], "isError": True}, "The call failed."),

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from pydantic import BaseModel
 
 from acp_bindings import v1
-from acp_bindings._json import items_of
+from acp_bindings._json import items_of, mended
 from acp_bindings.agent._telemetry import ERROR, span
 from acp_bindings.connection import RequestFailed
 from acp_bindings.connection.errors import alone
 from acp_bindings.encoding import encode
-from acp_bindings.errors import AcpError
+from acp_bindings.errors import AcpError, EncodeError
 
 if TYPE_CHECKING:
     from acp_bindings.agent._session import McpProvider
@@ -151,14 +151,22 @@ class ToolCall:
     def _end_with(self, end: v1.SessionToolCallUpdate) -> None:
         if self.id not in self._turn.calls:
             raise RuntimeError("a tool call is shown by its block: `async with turn.tool_call(…) as call:`")
-        encode(end)  # raises here, where the block can fail
+        try:
+            encode(end)  # raises here, where the block can fail
+        except EncodeError:
+            end = end.model_copy(update={"raw_output": mended(end.raw_output)})
+            encode(end)
         self._end = end
 
     async def __aenter__(self) -> Self:
         # Before its begin waits for room, so that it ends with the turn.
         self._turn.calls[self.id] = None
         try:
-            await self._turn.send(self._begin)
+            try:
+                await self._turn.send(self._begin)
+            except EncodeError:
+                self._begin = mended(self._begin)
+                await self._turn.send(self._begin)
         except BaseException:
             del self._turn.calls[self.id]
             raise

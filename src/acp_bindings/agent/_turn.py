@@ -11,6 +11,7 @@ from pydantic_core import from_json
 
 from acp_bindings import v1
 from acp_bindings._envelope import Line
+from acp_bindings._json import mended
 from acp_bindings._text_files import lines_of, read_text, write_text
 from acp_bindings.agent._command import CommandResult, run_here, run_in_terminal
 from acp_bindings.agent._offers import outcome_of
@@ -20,6 +21,7 @@ from acp_bindings.connection import ConnectionClosed
 from acp_bindings.connection.errors import alone
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
+from acp_bindings.errors import EncodeError
 
 if TYPE_CHECKING:
     from acp_bindings.agent._session import McpProvider
@@ -64,6 +66,8 @@ class Turn(Generic[M]):
         """The discriminator and the id of the message that is being streamed."""
         self._around_text = b"", b""
         """The line of its pieces before and after the text."""
+        self._half = ""
+        """The first half of an emoji, with which a piece has ended."""
 
     def __repr__(self) -> str:
         return f"<Turn of session {self.session.id}>"
@@ -128,7 +132,11 @@ class Turn(Generic[M]):
         return cast("StopReason", reason)
 
     async def say(self, text: str) -> None:
-        """Stream a piece of the agent's message. Pieces are shown as one message until something else is sent."""
+        """Stream a piece of the agent's message. Pieces are shown as one message until something else is sent.
+
+        Half an emoji at the end of a piece is only shown if the next piece begins with the other half. Half an emoji
+        elsewhere is shown as U+FFFD.
+        """
         if text:
             await self.session.show_line(self._piece("agent_message_chunk", text))
 
@@ -143,7 +151,14 @@ class Turn(Generic[M]):
             raise TypeError(f"the text must be a string, not {type(text).__name__}")
         message_id = self._message_id(kind)
         before, after = self._around_text
-        line = Line(before + encode(text) + after)
+        try:
+            json = encode(text)
+        except EncodeError:
+            # The API of a model may have split an emoji, of which each piece has a half.
+            whole = self._half + text
+            self._half = whole[-1] if "\ud800" <= whole[-1] < "\udc00" else ""
+            json = encode(text := mended(whole.removesuffix(self._half)))
+        line = Line(before + json + after)
         self.session.keep_text(kind, message_id, text)
         return line
 
@@ -153,7 +168,7 @@ class Turn(Generic[M]):
             self._speaking = kind, self.session.new_id("message")
             # Only the text differs between the pieces of a message, so the rest is encoded once.
             before, after = self.session.line_of(chunk_of(*self._speaking)).split(b'"text":""')
-            self._around_text = before + b'"text":', after
+            self._around_text, self._half = (before + b'"text":', after), ""
         return self._speaking[1]
 
     async def send(self, update: v1.SessionUpdate, *, shown_as: Mapping[str, Any] | None = None) -> None:
@@ -220,7 +235,7 @@ class Turn(Generic[M]):
             title: the title for the user.
             kind: the kind, which decides on the icon.
             name: the name of the tool, for programs.
-            arguments: its arguments as JSON.
+            arguments: its arguments as JSON. NaN is shown as null, and a lone surrogate as U+FFFD.
             locations: the files that it accesses; paths may be relative to the session's `cwd`.
         """
         given = {"name": name, "raw_input": arguments, "locations": locations_of(locations, self.session.cwd) or None}

@@ -527,14 +527,61 @@ async def test_a_tool_call_whose_begin_cannot_be_sent_is_not_shown(version: int)
 
     @agent.prompt
     async def work(turn: Turn) -> None:
-        with pytest.raises(ValueError, match="NaN"):
-            async with turn.tool_call("Read", arguments={"size": float("nan")}):
+        with pytest.raises(ValueError, match="cannot be written as JSON"):
+            async with turn.tool_call("Read", arguments={"size": object()}):
                 pass
 
     async with talking(agent, version) as client:
         session = await client.new()
         assert await client.prompt(session, "go") == "end_turn"
         assert client.of(session, "tool_call", "tool_call_update") == []
+
+
+async def test_a_tool_call_shows_what_a_model_has_made_up_mended(version: int) -> None:
+    agent = Agent("tools", version="1.0")
+    arguments = {"te\ud83dxt": "half \ud83d", "size": [float("nan"), 2.5], "emoji": "\ud83d\ude00"}
+
+    @agent.prompt
+    async def work(turn: Turn) -> None:
+        async with turn.tool_call("Write \ud83d", name="\ud83dx", arguments=arguments, locations=["a\ud83d"]) as call:
+            call.result("done")
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        assert await client.prompt(session, "go") == "end_turn"
+        begin, end = client.of(session, "tool_call", "tool_call_update")
+    assert (begin.title, begin.name) == ("Write \ufffd", "\ufffdx")
+    assert begin.raw_input == {"te\ufffdxt": "half \ufffd", "size": [None, 2.5], "emoji": "😀"}
+    assert [each.path for each in begin.locations] == [os.path.join(CWD, "a\ufffd")]
+    assert end.status == "completed"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "shown"),
+    [
+        (["smile ", "\ud83d", "\ude00", " end"], "smile 😀 end"),
+        (["\ude00 \ud83d x", "a\ud83d", "\ude00\ud83d", "\ude00"], "\ufffd \ufffd xa😀😀"),
+        (["cut \ud83d", None, "\ude00 end"], "cut \ufffd end"),
+    ],
+)
+async def test_halves_of_emojis_are_joined_or_replaced(pieces: list[str | None], shown: str, version: int) -> None:
+    agent = Agent("speaker", version="1.0")
+
+    @agent.prompt
+    async def speak(turn: Turn) -> None:
+        for piece in pieces:
+            if piece is None:
+                await turn.plan(["other"])
+            else:
+                await turn.say(piece)
+
+    async with talking(agent, version) as client:
+        session = await client.new()
+        assert await client.prompt(session, "go") == "end_turn"
+        assert client.text(session) == shown
+        since = len(client.updates)
+        await client.load(session)
+        assert client.text(session, since=since) == shown
 
 
 @pytest.mark.parametrize("how", ["result", "fail", "raise"])
