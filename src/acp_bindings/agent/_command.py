@@ -54,23 +54,11 @@ class CommandResult:
 
 
 async def run_in_terminal(
-    turn: Turn[Any],
-    command: Sequence[str],
-    *,
-    cwd: str,
-    env: Mapping[str, str],
-    timeout: float | None,
-    limit: int,
-    call: ToolCall | None,
+    turn: Turn[Any], create: Any, *, timeout: float | None, call: ToolCall | None
 ) -> CommandResult:
-    """Run *command* in a terminal of the client, which shows it in *call*."""
+    """Run the command of the request *create* in a terminal of the client, which shows it in *call*."""
     session = turn.session
     wire: Any = session.connection.protocol
-    variables = [wire.EnvVariable(name=name, value=value) for name, value in env.items()]
-    program, *args = command
-    create = wire.CreateTerminalRequest(
-        session_id=session.id, command=program, args=args, env=variables, cwd=cwd, output_byte_limit=limit
-    )
     this: Any = {}
     try:
         async with _also_if_cancelled(_RELEASE):

@@ -325,15 +325,17 @@ class Turn(Generic[M]):
         Raises:
             OutsideRoots: the file is not in a directory of the session.
             OSError: it cannot be read.
-            ValueError: it is not UTF-8.
+            ValueError: it is not UTF-8, or *line* or *limit* is not a number of lines.
             RequestFailed: the client cannot read it.
         """
         self.check_running()
         session, real = self.session, self.session.roots.resolve(path)
-        if session.client.supports("fs.read_text_file"):
-            more: Any = {name: value for name, value in (("line", line), ("limit", limit)) if value is not None}
-            protocol: Any = session.connection.protocol
-            request = protocol.ReadTextFileRequest(session_id=session.id, path=str(real), **more)
+        is_there = session.client.supports("fs.read_text_file")
+        # Also if it is not sent, because it checks what a model has made up.
+        wire: Any = session.connection.protocol if is_there else v1
+        more: Any = {name: value for name, value in (("line", line), ("limit", limit)) if value is not None}
+        request = wire.ReadTextFileRequest(session_id=session.id, path=str(real), **more)
+        if is_there:
             content: str = (await session.request(request, method="fs/read_text_file")).content
             return content
         return lines_of(await anyio.to_thread.run_sync(read_text, real), line, limit)
@@ -348,13 +350,15 @@ class Turn(Generic[M]):
         Raises:
             OutsideRoots: the file is not in a directory of the session.
             OSError: it cannot be written.
+            ValueError: *text* is not a string, or cannot be UTF-8.
             RequestFailed: the client cannot write it.
         """
         self.check_running()
         session, real = self.session, self.session.roots.resolve(path)
-        if session.client.supports("fs.write_text_file"):
-            protocol: Any = session.connection.protocol
-            request = protocol.WriteTextFileRequest(session_id=session.id, path=str(real), content=text)
+        is_there = session.client.supports("fs.write_text_file")
+        wire: Any = session.connection.protocol if is_there else v1
+        request = wire.WriteTextFileRequest(session_id=session.id, path=str(real), content=text)
+        if is_there:
             await session.request(request, method="fs/write_text_file")
             return
         await anyio.to_thread.run_sync(write_text, real, text)
@@ -389,17 +393,27 @@ class Turn(Generic[M]):
         Raises:
             OutsideRoots: *cwd* is not in a directory of the session.
             OSError: it cannot be started.
+            ValueError: *command* is not a list of strings, or another argument is not valid.
             RequestFailed: the client cannot run it.
         """
         self.check_running()
-        if isinstance(command, str):
-            raise TypeError('command must be a list, such as ["pytest", "-q"], because no shell is used')
+        if isinstance(command, str) or not command:
+            raise ValueError('command must be a list, such as ["pytest", "-q"], because no shell is used')
         session = self.session
-        where = str(session.roots.resolve(cwd or session.cwd))
-        given: Any = {"cwd": where, "env": env or {}, "timeout": timeout, "limit": limit}
-        if session.client.supports("terminal"):
-            return await run_in_terminal(self, command, call=call, **given)
-        result = await run_here(command, **given)
+        is_there = session.client.supports("terminal")
+        wire: Any = session.connection.protocol if is_there else v1
+        program, *args = command
+        create = wire.CreateTerminalRequest(
+            session_id=session.id,
+            command=program,
+            args=args,
+            env=[wire.EnvVariable(name=name, value=value) for name, value in (env or {}).items()],
+            cwd=str(session.roots.resolve(cwd or session.cwd)),
+            output_byte_limit=limit,
+        )
+        if is_there:
+            return await run_in_terminal(self, create, timeout=timeout, call=call)
+        result = await run_here(command, cwd=create.cwd, env=env or {}, timeout=timeout, limit=limit)
         if call and result.output:
             call.result(result.output)
         return result

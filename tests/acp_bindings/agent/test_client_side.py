@@ -119,6 +119,36 @@ async def test_files_go_through_a_client_that_has_them(tmp_path: Path) -> None:
     assert seen == [(str(tmp_path / "a.txt"), 3), (str(tmp_path / "b.txt"), "unsaved")]
 
 
+WRONG: dict[str, Callable[[Any], Awaitable[object]]] = {
+    "line: ": lambda turn: turn.read_file("a.txt", line="2"),
+    "limit: ": lambda turn: turn.read_file("a.txt", limit=-1),
+    "content: ": lambda turn: turn.write_file("a.txt", {"a": 1}),
+    "command must be a list": lambda turn: turn.run_command("ls -la"),
+    "command must be": lambda turn: turn.run_command([]),
+    "args.0: ": lambda turn: turn.run_command(["echo", 5]),
+    "value: ": lambda turn: turn.run_command(["echo"], env={"A": 5}),
+}
+
+
+@pytest.mark.parametrize("here", [True, False])
+@pytest.mark.parametrize("wrong", WRONG)
+async def test_a_wrong_argument_of_a_model_fails_only_the_call(tmp_path: Path, wrong: str, here: bool) -> None:
+    outputs: list[str] = []
+
+    async def work(turn: Turn) -> None:
+        async with turn.tool_call("Work") as call:
+            await WRONG[wrong](turn)
+        outputs.append(call.output)
+
+    (tmp_path / "a.txt").write_text("as it was")
+    able = set[str]() if here else {"fs.read_text_file", "fs.write_text_file", "terminal"}
+    async with talking(doing(work), capabilities=able) as client:
+        assert await client.prompt(await client.new(cwd=str(tmp_path)), "go") == "end_turn"
+    assert len(outputs) == 1
+    assert wrong.removesuffix(": ") in outputs[0]
+    assert (tmp_path / "a.txt").read_text() == "as it was"
+
+
 async def ran(tmp_path: Path, program: str, **options: Any) -> CommandResult:
     results: list[CommandResult] = []
 
