@@ -224,8 +224,11 @@ class OutsideRoots(AcpError, PermissionError):  # noqa: N818 - says what is wron
         """The path."""
 
     def __str__(self) -> str:
-        """`"../x" is outside the directories of the session`."""
-        return f'"{one_line(self.path)}" is outside the directories of the session'
+        """`"~/x" is outside the directories of the session: only a shell expands "~"`."""
+        kind = likeness(self.path)
+        # Its advice is for the directories of a session, not for a path in them.
+        reason = _MISTAKES[kind][1].partition(";")[0] if kind in {*_MISLEADING, "not unicode"} else ""
+        return f'"{one_line(self.path)}" is outside the directories of the session' + (reason and f": {reason}")
 
 
 class Roots:

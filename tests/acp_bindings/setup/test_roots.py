@@ -97,6 +97,22 @@ def test_a_path_outside_raises_a_permission_error(project: Path) -> None:
         Roots(project).resolve("../a\nb")
 
 
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("", "it is empty"),
+        ("a\0b", "a path cannot contain a NUL character"),
+        ("../a\ud83d.txt", "its name is not valid Unicode, so JSON cannot contain it"),
+        ("~/x", 'only a shell expands "~"'),
+        ("file:///x", "it is a URL"),
+    ],
+)
+def test_a_path_that_is_not_one_raises_why(path: str, reason: str, project: Path) -> None:
+    with pytest.raises(OutsideRoots) as raised:
+        Roots(project).resolve(path)
+    assert str(raised.value).endswith(f" is outside the directories of the session: {reason}")
+
+
 def test_a_path_inside_that_cannot_be_resolved_raises_why(project: Path) -> None:
     (project / "loop").symlink_to(project / "loop")
     (project / "file").symlink_to(project / "src" / "main.py")
