@@ -25,12 +25,14 @@ from acp_bindings.agent._turn import Turn
 from acp_bindings.connection import AgentHandlers, Connection, Handlers, connect_stdio
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import OPENING, AgentHandshake
+from acp_bindings.setup._auth import checked_methods
 from acp_bindings.setup._versions import version_of
 from acp_bindings.setup.capabilities import AGENT_METHODS, CLIENT_METHODS, AgentCapability, known
 
 if TYPE_CHECKING:
     from acp_bindings.connection._connection import Trace
     from acp_bindings.remote import AcpApp, Authenticate, Limits
+    from acp_bindings.setup.unions import AuthMethod
 
 PromptHandler: TypeAlias = "Callable[[Turn[M]], Awaitable[StopReason | None]]"
 """Works on a prompt. It returns a `StopReason`, or None for `end_turn`."""
@@ -103,7 +105,7 @@ class Agent(Generic[M]):
         prompts: Literal["refuse", "queue"] = "refuse",
         capabilities: Collection[Capability] = (),
         without: Collection[AgentCapability] = (),
-        auth_methods: Sequence[Any] = (),
+        auth_methods: Sequence[AuthMethod] = (),
         new_id: NewId = random_id,
     ) -> None:
         """Describe an agent.
@@ -122,13 +124,15 @@ class Agent(Generic[M]):
                 begins when those before have ended.
             capabilities: further capabilities, whose methods you handle with `on`.
             without: capabilities that the agent does not have, such as `session.delete`, which agents have by default.
-            auth_methods: the authentication methods. Handle them with `login`, except for those of type `terminal`.
+            auth_methods: the authentication methods, of any protocol package. Handle them with `login`, except for
+                those of type `terminal`.
             new_id: returns the id of a session, a message or a tool call, which must be unique. By default they are
                 random; with a counter, each run of a test has the same ids.
 
         Raises:
             UnknownCapability: agents do not have one of the *capabilities*, of those in *without*, or the content that
                 it *accepts*.
+            TypeError: one of the *auth_methods* is not an object.
             ValueError: one of the *capabilities* needs more than a handler.
         """
         if unfit := sorted(each for each in capabilities if each.startswith(("session.fork", "session.system_prompt"))):
@@ -155,7 +159,7 @@ class Agent(Generic[M]):
             known("agent", capability)
         self._capabilities.difference_update(without)
         self._without = frozenset(without)
-        self._auth_methods = tuple(auth_methods)
+        self._auth_methods = checked_methods(auth_methods)
         self._new_id = new_id
         self._queued = prompts == "queue"
         self._offers = Offers()

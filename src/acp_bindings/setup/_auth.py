@@ -52,6 +52,19 @@ def logout(agent: AgentPeer, *, assume: Collection[str] = ()) -> LogoutRequest:
     return request
 
 
+def checked_methods(methods: Sequence[AuthMethod]) -> tuple[AuthMethod, ...]:
+    """Return *methods*, of any protocol package, as a tuple.
+
+    Raises:
+        TypeError: one of them is not an object.
+    """
+    for each in methods:
+        if not any("AuthMethod" in base.__name__ for base in type(each).__mro__):
+            example = "v1.AuthMethodAgent(id=…, name=…)"
+            raise TypeError(f"auth_methods must be a list of objects, such as {example}, not {type(each).__name__}")
+    return tuple(methods)
+
+
 def auth_methods_for(client: ClientPeer, methods: Sequence[AuthMethod]) -> list[AuthMethod]:
     """Return the authentication *methods* that an agent may offer *client*, in the client's protocol version.
 

@@ -27,7 +27,7 @@ from acp_bindings.errors import DecodeError
 from acp_bindings.jsonrpc import CANCEL, ProtocolPackage
 from acp_bindings.messages import BadResponse, ErrorResponse, Id, Message, Notification, Request, Response
 from acp_bindings.methods import Method, Methods, NotificationType, RequestType
-from acp_bindings.setup._auth import auth_methods_for, login_remarks
+from acp_bindings.setup._auth import auth_methods_for, checked_methods, login_remarks
 from acp_bindings.setup._peer import WORDS, AgentPeer, ClientPeer, parsed
 from acp_bindings.setup._versions import by_version, name_of, negotiate, read_version, version_of
 from acp_bindings.setup.capabilities import V2_BASELINE, AgentCapability, ClientCapability, Side, has_word, written
@@ -198,6 +198,7 @@ class AgentHandshake(_Handshake[AgentCapability]):
             meta: custom capabilities.
 
         Raises:
+            TypeError: also if one of the *auth_methods* is not an object.
             ValueError: also if v2 is among the *protocols*, and *capabilities* contains one of sessions, but not all
                 that every v2 agent with sessions must have.
         """
@@ -210,7 +211,7 @@ class AgentHandshake(_Handshake[AgentCapability]):
             )
         if "auth.login" in capabilities and not auth_methods:
             raise ValueError("the capability auth.login requires auth_methods")
-        self._auth_methods = tuple(auth_methods)
+        self._auth_methods = checked_methods(auth_methods)
 
     @property
     def protocols(self) -> Mapping[int, ProtocolPackage]:

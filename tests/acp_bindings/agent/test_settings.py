@@ -13,7 +13,7 @@ from acp_bindings import v1, v1_unstable, v2
 from acp_bindings.agent import Agent, Session, Turn
 from acp_bindings.agent._agent import Capability
 from acp_bindings.connection import Connection, RequestFailed
-from acp_bindings.setup import InvalidParams
+from acp_bindings.setup import AgentHandshake, InvalidParams
 from acp_bindings.setup.capabilities import AGENT
 from acp_bindings.setup.errors import UnknownCapability
 from tests.acp_bindings.agent.clients import ALL, Client, served, talking
@@ -389,6 +389,14 @@ async def test_capabilities_that_do_not_go_together_are_an_error_at_start() -> N
     with pytest.raises(ValueError, match=r"every agent with sessions has session\.close"):
         agent.run()
     await refused(agent, r"every agent with sessions has session\.close")
+
+
+@pytest.mark.parametrize("wrong", ["oauth", {"id": "oauth", "name": "OAuth"}, v1.TextContent(text="oauth")])
+def test_an_authentication_method_must_be_an_object(wrong: Any) -> None:
+    with pytest.raises(TypeError, match=rf"such as v1\.AuthMethodAgent.*, not {type(wrong).__name__}$"):
+        complete(auth_methods=[wrong])
+    with pytest.raises(TypeError, match=rf"such as v1\.AuthMethodAgent.*, not {type(wrong).__name__}$"):
+        AgentHandshake(anonymous=True, auth_methods=[wrong])
 
 
 async def test_a_login_in_a_terminal_needs_no_function(version: int) -> None:
