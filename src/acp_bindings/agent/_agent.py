@@ -181,6 +181,9 @@ class Agent(Generic[M]):
 
         It returns a stop reason, or None for `end_turn`. If it raises a `RequestError`, the client gets that error. Any
         other exception is logged, and the client only gets "Internal error".
+
+        Raises:
+            ValueError: the agent already has one.
         """
         if self._handler is not None:
             raise ValueError(f"agent {self._name} already has a prompt handler")
@@ -196,6 +199,9 @@ class Agent(Generic[M]):
             name: the name without the slash.
             description: what the command does, for the user.
             hint: what to enter after the name; None if nothing.
+
+        Raises:
+            ValueError: the agent already has such a command, or *name* is not a word.
         """
         if not name or name.startswith("/") or any(map(str.isspace, name)):
             raise ValueError(f"the name of a command must be a word without a slash, not {name!r}")
@@ -271,6 +277,9 @@ class Agent(Generic[M]):
         """Decorate the handler of an extension method (`_…`), or of a method of one of the `capabilities`.
 
         It gets the params and the `Connection`, like the handlers of `acp_bindings.connection.Handlers`.
+
+        Raises:
+            ValueError: the method already has a handler, or agents do not have it.
         """
         if method in _OWN:
             raise ValueError(f"{method} is handled by the agent itself")
@@ -402,7 +411,11 @@ class Agent(Generic[M]):
             self._tasks = None
 
     def handlers_for(self, identity: str | None) -> AgentHandlers:
-        """Return the handlers for the connections of a user, in the block of `serving`; None for the only user."""
+        """Return the handlers for the connections of a user, in the block of `serving`; None for the only user.
+
+        Raises:
+            RuntimeError: this is called outside that block.
+        """
         sessions = self._open.get(identity)
         if sessions is None:
             if self._tasks is None:
@@ -487,7 +500,11 @@ class Agent(Generic[M]):
         return self._handler
 
     async def attend(self, connection: Connection, identity: str | None = None) -> None:
-        """Wait until *connection* has ended, and close its sessions."""
+        """Wait until *connection* has ended, and close its sessions.
+
+        Raises:
+            RuntimeError: this is called outside the block of `serving`.
+        """
         if (sessions := self._open.get(identity)) is None:
             raise RuntimeError("connections are attended in the block of `serving`")
         try:

@@ -278,6 +278,7 @@ class Turn(Generic[M]):
 
         Raises:
             RequestFailed: the client has no handler for such requests, or it failed.
+            DecodeError: *question* or *options* cannot be sent; v2 requires an option.
         """
         self.check_running()
         is_v1 = self.session.client.version == 1

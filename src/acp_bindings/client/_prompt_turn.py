@@ -66,6 +66,9 @@ class PromptTurn:
         If your loop is slower than the agent, up to 10,000 updates are kept. After that, chunks of text that continue
         each other are joined, and if that is not enough, all but the last 5,000 are dropped and counted in `lost`.
         Other sessions do not wait for your loop.
+
+        Raises:
+            RuntimeError: the updates were iterated over before, or the end of the turn was awaited.
         """
         turn = self._turn
         if self._iterated or turn.discarded:

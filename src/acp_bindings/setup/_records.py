@@ -82,6 +82,9 @@ class SessionRecord:
             request: the request that was sent.
             session_id: the id in the response, if the request has none (`session/new`) or that of another session
                 (`session/fork`).
+
+        Raises:
+            TypeError: neither has an id.
         """
         asked_for: str | None = known_member(request, "session_id")
         id_ = session_id if session_id is not None else asked_for
