@@ -331,12 +331,12 @@ class Turn(Generic[M]):
         """
         self.check_running()
         session, real = self.session, self.session.roots.resolve(path)
-        is_there = session.client.supports("fs.read_text_file")
+        by_client = session.client.supports("fs.read_text_file")
         # Also if it is not sent, because it checks what a model has made up.
-        wire: Any = session.connection.protocol if is_there else v1
+        wire: Any = session.connection.protocol if by_client else v1
         more: Any = {name: value for name, value in (("line", line), ("limit", limit)) if value is not None}
         request = wire.ReadTextFileRequest(session_id=session.id, path=str(real), **more)
-        if is_there:
+        if by_client:
             content: str = (await session.request(request, method="fs/read_text_file")).content
             return content
         return lines_of(await anyio.to_thread.run_sync(read_text, real), line, limit)
@@ -356,10 +356,10 @@ class Turn(Generic[M]):
         """
         self.check_running()
         session, real = self.session, self.session.roots.resolve(path)
-        is_there = session.client.supports("fs.write_text_file")
-        wire: Any = session.connection.protocol if is_there else v1
+        by_client = session.client.supports("fs.write_text_file")
+        wire: Any = session.connection.protocol if by_client else v1
         request = wire.WriteTextFileRequest(session_id=session.id, path=str(real), content=text)
-        if is_there:
+        if by_client:
             await session.request(request, method="fs/write_text_file")
             return
         await anyio.to_thread.run_sync(write_text, real, text)
@@ -401,8 +401,8 @@ class Turn(Generic[M]):
         if isinstance(command, str) or not command:
             raise ValueError('command must be a list, such as ["pytest", "-q"], because no shell is used')
         session = self.session
-        is_there = session.client.supports("terminal")
-        wire: Any = session.connection.protocol if is_there else v1
+        by_client = session.client.supports("terminal")
+        wire: Any = session.connection.protocol if by_client else v1
         program, *args = command
         create = wire.CreateTerminalRequest(
             session_id=session.id,
@@ -412,7 +412,7 @@ class Turn(Generic[M]):
             cwd=str(session.roots.resolve(cwd or session.cwd)),
             output_byte_limit=limit,
         )
-        if is_there:
+        if by_client:
             return await run_in_terminal(self, create, timeout=timeout, call=call)
         result = await run_here(command, cwd=create.cwd, env=env or {}, timeout=timeout, limit=limit)
         if call and result.output:
