@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import shlex
 from collections import deque
 from collections.abc import Callable, Collection
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import unquote
 
 from acp_bindings import v1
 from acp_bindings._json import items_of, members_of
@@ -19,7 +21,7 @@ from acp_bindings._to_v1 import to_v1
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError
-from acp_bindings.setup._paths import Roots, is_absolute
+from acp_bindings.setup._paths import Roots, is_absolute, likeness
 from acp_bindings.setup.errors import one_line
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ PermissionAnswer: TypeAlias = v1.PermissionOption | str | bool | None
 
 _PATH_INPUTS = ("path", "file_path", "filePath", "filepath", "notebook_path")
 """Names under which tools get a path, in `raw_input`."""
+_FILE_URL = re.compile(r"file:(//(localhost)?)?(/(?=[a-z]:))?", re.IGNORECASE)
 _SHELLS = frozenset({"bash", "dash", "ksh", "sh", "zsh"})
 
 
@@ -207,16 +210,20 @@ class _Rule:
         if self.path is None:
             return True
         rule = os.fspath(self.path)
-        paths = [os.path.join(question.directory, each) for each in question.paths]
+        given = [each for path in question.paths for each in ([path] if strict else _readings(path))]
+        paths = [os.path.join(question.directory, each) for each in given]
         if strict:
-            return bool(paths) and all(_leads_into(each, rule) for each in paths)
+            return bool(paths) and all(map(_is_plain, given)) and all(_leads_into(each, rule) for each in paths)
         # A file that the rule names is rejected also if it is a link to another one.
         return any(_leads_into(each, rule) or _is_named(each, rule) for each in paths)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Allow(_Rule):
-    """A rule that allows. With `path`, every file of the operation must match, and it must name at least one."""
+    """A rule that allows. With `path`, every file of the operation must match, and it must name at least one.
+
+    `~/x`, `$HOME/x` and `file:///x` do not match, because agents understand them differently.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -322,6 +329,18 @@ def _commands(question: PermissionQuestion, *, strict: bool) -> tuple[str, ...]:
     if question.command is not None:
         return (question.command,)
     return () if strict or call is None or call.kind != "execute" else (question.title, call.title)
+
+
+def _is_plain(path: str) -> bool:
+    """Return True if all agents understand *path* alike. Some of them expand `~/x`, `$HOME/x` and `file:///x`."""
+    return is_absolute(path, flavour="windows" if os.name == "nt" else "posix") or likeness(path) == "relative"
+
+
+def _readings(path: str) -> tuple[str, str]:
+    """Return *path* as the system takes it, and with `~` and variables expanded. What no file name has is replaced."""
+    url = _FILE_URL.match(path)
+    name = (unquote(path[url.end() :]) if url else path).partition("\0")[0].encode(errors="replace").decode()
+    return name, os.path.expanduser(os.path.expandvars(name))
 
 
 def _leads_into(path: str, rule: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -298,6 +299,63 @@ def test_a_path_allows_only_if_every_path_is_inside(tmp_path: Path) -> None:
     (project / "private" / "key").symlink_to(project / "settings")
     policy = PermissionPolicy(Reject(path=project / "private"), Allow(path=project))
     assert not allows("private/key")
+
+
+@pytest.mark.parametrize("rule", ["", "/*"])
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("src/$id.tsx", True),
+        ("a~", True),
+        ("{project}/$HOME/a", True),
+        ("~/a", False),
+        ("~root/a", False),
+        ("$HOME/a", False),
+        ("${HOME}/a", False),
+        ("file:///etc/hosts", False),
+        ("file:{project}/a", False),
+        ("a\0b", False),
+        ("a\ud83d", False),
+        ("", False),
+        pytest.param("C:\\a", False, marks=pytest.mark.skipif(os.name == "nt", reason="an absolute path there")),
+    ],
+    ids=ascii,
+)
+def test_a_path_that_an_agent_may_read_differently_is_not_allowed(
+    tmp_path: Path, rule: str, path: str, allowed: bool
+) -> None:
+    project = str(tmp_path.resolve())
+    policy = PermissionPolicy(Allow(path=project + rule))
+    asked = question(directory=project, paths=["a", path.replace("{project}", project)])
+    assert policy.decide(asked).allowed is allowed
+
+
+@pytest.mark.parametrize("rule", ["", "/*"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(
+            "~/key",
+            "$KEYS/key",
+            "${KEYS}/key",
+            "file:{keys}/key",
+            "file://{keys}/a%20key",
+            "File://localhost{keys}/key",
+        ),
+        *("{keys}/key\0", "{keys}/key\ud83d", "~/key\0", "file://{keys}/key%00"),
+    ],
+    ids=ascii,
+)
+def test_a_path_is_rejected_as_an_agent_may_read_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rule: str, path: str
+) -> None:
+    keys = tmp_path.resolve() / "keys"
+    for name in ("HOME", "USERPROFILE", "KEYS"):
+        monkeypatch.setenv(name, str(keys))
+    policy = PermissionPolicy(Reject(path=str(keys) + rule), Allow())
+    asked = question(directory=tmp_path, paths=["a", path.replace("{keys}", keys.as_posix())])
+    assert isinstance(policy.decide(asked).rule, Reject)
+    assert policy.decide(question(directory=tmp_path, paths=["a", "a~", "$NONE/a", "b\0", "b\ud83d"])).allowed
 
 
 def test_paths_are_found_in_diffs_and_input() -> None:
