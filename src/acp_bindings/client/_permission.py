@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
 import shlex
 from collections import deque
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -80,7 +82,7 @@ class PermissionQuestion:
             changes = [{"path": each.path}] if isinstance(each, v1.Diff) else (each.model_extra or {}).get("changes")
             given = [members_of(change).get(name) for change in items_of(changes) for name in ("oldPath", "path")]
             found += [path for path in given if isinstance(path, str)]
-        said = members_of(call.raw_input)
+        said = _input_of(call)
         found += [value for name in _PATH_INPUTS if isinstance(value := said.get(name), str)]
         return tuple(dict.fromkeys(found))
 
@@ -118,14 +120,23 @@ def question_of(
         options,
         tool_call=tool_call,
         description=known_member(params, "description"),
-        command=known_member(subject, "command") or _command_in(tool_call.raw_input if tool_call else None),
+        command=known_member(subject, "command") or _command_in(_input_of(tool_call)),
         cwd=known_member(subject, "cwd"),
     )
 
 
-def _command_in(raw_input: object) -> str | None:
+def _input_of(call: v1.ToolCall | None) -> dict[str, Any]:
+    """Return the input of a tool call, which some agents send as a string of JSON."""
+    given = call.raw_input if call is not None else None
+    if isinstance(given, str):
+        with suppress(ValueError):
+            # Also with half a character, which pydantic refuses, and JavaScript does not.
+            given = json.loads(given)
+    return members_of(given)
+
+
+def _command_in(said: dict[str, Any]) -> str | None:
     """Return the command line in the input of a tool call; of a shell, the command that it runs."""
-    said = members_of(raw_input)
     match said.get("command"):
         case str(command):
             pass
@@ -316,7 +327,7 @@ def _tool_of(question: PermissionQuestion) -> str:
 
 def _kinds(question: PermissionQuestion, *, strict: bool) -> set[str]:
     """Return the possible kinds. A command line is `execute`, also if the agent calls it `search`, as Codex may."""
-    given = members_of(question.tool_call.raw_input if question.tool_call else None).get("command")
+    given = _input_of(question.tool_call).get("command")
     # A single word may be what an editor tool does, such as `view`.
     if not isinstance(given, list) and len((question.command or "").split()) < 2:
         return {question.kind}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from collections.abc import Callable, Coroutine
@@ -358,12 +359,13 @@ def test_a_path_is_rejected_as_an_agent_may_read_it(
     assert policy.decide(question(directory=tmp_path, paths=["a", "a~", "$NONE/a", "b\0", "b\ud83d"])).allowed
 
 
-def test_paths_are_found_in_diffs_and_input() -> None:
+@pytest.mark.parametrize("form", [dict, json.dumps])
+def test_paths_are_found_in_diffs_and_input(form: Callable[[dict[str, str]], Any]) -> None:
     call = v1.ToolCall(
         tool_call_id="c1",
         title="Edit",
         content=[v1.Diff(path="/project/a", new_text="")],
-        raw_input={"file_path": "/etc/passwd", "filepath": "/etc/hosts"},
+        raw_input=form({"file_path": "/etc/passwd", "filepath": "/etc/hosts"}),
     )
     asked = PermissionQuestion("s1", "/project", "Edit", (), tool_call=call)
     assert asked.paths == ("/project/a", "/etc/passwd", "/etc/hosts")
@@ -392,8 +394,11 @@ async def test_paths_are_found_in_the_diffs_of_v2(tmp_path: Path) -> None:
         ({"command": "rm", "args": ["-rf", "my build"]}, "rm -rf 'my build'"),
         ({"command": ["/bin/bash", "-lc", "rm -rf 'my build'"]}, "rm -rf 'my build'"),
         ({"command": ["python", "-c", "rm -rf"]}, "python -c 'rm -rf'"),
+        ('{"command": "rm", "args": ["-rf", "my build"]}', "rm -rf 'my build'"),
+        ('{"command": "rm -rf \\ud83d"}', "rm -rf \ud83d"),
         ({"command": {"rm": 1}}, None),
         ("rm -rf", None),
+        ('{"command": "rm -rf', None),
     ],
 )
 async def test_a_command_is_found_in_the_input(version: int, raw_input: Any, command: str | None) -> None:
@@ -405,7 +410,10 @@ async def test_a_command_is_found_in_the_input(version: int, raw_input: Any, com
 @pytest.mark.anyio
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("command", ["find . -delete", ["find", ".", "-delete"], ["bash", "-lc", "./clean"]])
-async def test_a_command_line_is_allowed_only_as_execute(version: int, command: Any) -> None:
+@pytest.mark.parametrize("form", [dict, json.dumps])
+async def test_a_command_line_is_allowed_only_as_execute(
+    version: int, command: Any, form: Callable[[dict[str, Any]], Any]
+) -> None:
     for rules, outcome in [
         ([Allow(kind={"read", "search"})], "n"),
         ([Allow(kind="execute")], "y"),
@@ -413,7 +421,7 @@ async def test_a_command_line_is_allowed_only_as_execute(version: int, command: 
         ([Reject(kind="execute"), Allow()], "n"),
     ]:
         policy = PermissionPolicy(*rules)
-        assert await outcome_of(version, policy, kind="search", rawInput={"command": command}) == outcome
+        assert await outcome_of(version, policy, kind="search", rawInput=form({"command": command})) == outcome
     assert (
         await outcome_of(version, PermissionPolicy(Allow(kind="read")), kind="read", rawInput={"command": "view"})
         == "y"
