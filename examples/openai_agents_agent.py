@@ -3,14 +3,14 @@
 ACP_MODEL names the model; OPENAI_API_KEY has the key.
 """
 
-import json
 import os
 from functools import partial
 from typing import Any
 
 from agents import Agent as Model
-from agents import FunctionTool, Runner
+from agents import FunctionTool, RunConfig, Runner
 from openai.types.responses import ResponseTextDeltaEvent
+from pydantic_core import from_json
 
 import mcp_launch
 from acp_bindings.agent import Agent, FolderSessions
@@ -37,7 +37,8 @@ async def answer(turn: Turn) -> None:
         for entry in turn.session.mcp.catalogue
     ]
     messages: list[Any] = [*turn.session.data.get("messages", []), {"role": "user", "content": turn.text}]
-    run = Runner.run_streamed(model.clone(tools=tools), messages)
+    config = RunConfig(tool_not_found_behavior="return_error_to_model")
+    run = Runner.run_streamed(model.clone(tools=tools), messages, run_config=config)
     async for event in run.stream_events():
         if event.type == "raw_response_event" and isinstance(event.data, ResponseTextDeltaEvent):
             await turn.say(event.data.delta)
@@ -45,7 +46,10 @@ async def answer(turn: Turn) -> None:
 
 
 async def call(turn: Turn, tool: str, _: Any, arguments: str) -> str:
-    given = json.loads(arguments or "{}")
+    try:
+        given = from_json(arguments or "{}", allow_inf_nan=False)
+    except ValueError as error:
+        return f"The arguments are not JSON: {error}"
     async with turn.tool_call(tool, name=tool, arguments=given) as tool_call:
         if await turn.ask(f"Call {tool}?", call=tool_call):
             tool_call.result(await turn.session.mcp.call_tool(tool, given))

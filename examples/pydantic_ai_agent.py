@@ -55,7 +55,7 @@ async def answer(turn: Turn) -> None:
     turn.session.data["messages"] = messages
 
 
-async def call(turn: Turn, tool: str, **arguments: Any) -> str:
+async def call(turn: Turn, tool: str, /, **arguments: Any) -> str:
     async with turn.tool_call(tool, name=tool, arguments=arguments) as tool_call:
         if await turn.ask(f"Call {tool}?", call=tool_call):
             tool_call.result(await turn.session.mcp.call_tool(tool, arguments))

@@ -1,4 +1,4 @@
-"""`examples/pydantic_ai_agent.py` with a model that calls a tool and repeats its result."""
+"""`examples/pydantic_ai_agent.py` with a model that makes the call in the prompt and repeats its result."""
 
 # The examples are on the path of the process that runs this.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -17,7 +17,8 @@ async def reply(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[
     if last.part_kind == "user-prompt":
         prompts = sum(part.part_kind == "user-prompt" for each in messages for part in each.parts)
         yield f"Prompt {prompts}. Let me look."
-        yield {1: DeltaToolCall(name="tools__where", json_args="{}", tool_call_id="call_1")}
+        tool, _, arguments = str(last.content).partition(" ")
+        yield {1: DeltaToolCall(name=tool, json_args=arguments, tool_call_id="call_1")}
     else:
         yield f"It is {last.content}" if last.part_kind == "tool-return" else "What?"
 

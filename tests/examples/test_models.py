@@ -13,6 +13,8 @@ from acp_bindings.connection import Connection, Handlers
 from tests.examples.support import Place, talking
 
 pytestmark = [pytest.mark.anyio, pytest.mark.full]
+WHERE = "tools__where {}"
+"""A prompt: the call that the model makes."""
 
 
 @pytest.fixture(params=["fake_pydantic_ai.py", "fake_openai_agents.py"])
@@ -36,7 +38,7 @@ def choosing(option: str) -> Handlers:
 async def test_the_model_calls_a_tool_and_streams_its_message(place: Place, version: int) -> None:
     async with talking(place, version, handlers=choosing("allow"), apart=True) as talk:
         session = await talk.new(place.project, place.tools())
-        assert await talk.prompt(session, "Where?") == "end_turn"
+        assert await talk.prompt(session, WHERE) == "end_turn"
 
     where = str(place.project)
     said = [("agent", "Prompt 1. Let me look."), ("completed", where), ("agent", f"It is {where}")]
@@ -46,10 +48,17 @@ async def test_the_model_calls_a_tool_and_streams_its_message(place: Place, vers
 async def test_the_model_remembers_a_session_that_another_process_loads(place: Place) -> None:
     async with talking(place, 1, handlers=choosing("reject"), apart=True) as talk:
         session = await talk.new(place.project, place.tools())
-        assert await talk.prompt(session, "Where?") == "end_turn"
+        assert await talk.prompt(session, WHERE) == "end_turn"
         assert talk.seen.said()[-1] == ("agent", "It is The user does not allow this call.")
     async with talking(place, 1, handlers=choosing("allow"), apart=True) as talk:
         await talk.load(session, place.project, place.tools())
-        assert await talk.prompt(session, "Where?") == "end_turn"
+        assert await talk.prompt(session, WHERE) == "end_turn"
 
     assert ("agent", "Prompt 2. Let me look.") in talk.seen.said()
+
+
+async def test_a_call_that_the_model_gets_wrong_does_not_end_the_turn(place: Place) -> None:
+    async with talking(place, 1, handlers=choosing("allow"), apart=True) as talk:
+        session = await talk.new(place.project, place.tools())
+        for call in ('tools__where {"turn": 1, "tool": 2, "_": 3}', 'tools__where {"a": 1', "nowhere {}"):
+            assert await talk.prompt(session, call) == "end_turn"
