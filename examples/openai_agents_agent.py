@@ -37,6 +37,7 @@ async def answer(turn: Turn) -> None:
         for entry in turn.session.mcp.catalogue
     ]
     messages: list[Any] = [*turn.session.data.get("messages", []), {"role": "user", "content": turn.text}]
+    turn.session.data["messages"] = messages  # also if this turn does not end
     config = RunConfig(tool_not_found_behavior="return_error_to_model")
     run = Runner.run_streamed(model.clone(tools=tools), messages, run_config=config)
     async for event in run.stream_events():

@@ -11,6 +11,8 @@ from pydantic_ai import Agent as Model
 from pydantic_ai import (
     AgentRunResultEvent,
     FunctionToolset,
+    ModelMessage,
+    ModelRequest,
     PartDeltaEvent,
     PartStartEvent,
     TextPart,
@@ -31,16 +33,13 @@ model = Model(os.environ.get("ACP_MODEL"), instructions="You are a helpful codin
 
 @agent.prompt
 async def answer(turn: Turn) -> None:
-    messages = turn.session.data.get("messages", [])
+    history = ModelMessagesTypeAdapter.validate_python(turn.session.data.get("messages", []))
+    remember(turn, [*history, ModelRequest.user_text_prompt(turn.text)])  # also if this turn does not end
     tools = [
         Tool.from_schema(partial(call, turn, entry.name), entry.name, entry.tool.description, entry.tool.input_schema)
         for entry in turn.session.mcp.catalogue
     ]
-    async with model.run_stream_events(
-        turn.text,
-        message_history=ModelMessagesTypeAdapter.validate_python(messages),
-        toolsets=[FunctionToolset(tools)],
-    ) as events:
+    async with model.run_stream_events(turn.text, message_history=history, toolsets=[FunctionToolset(tools)]) as events:
         async for event in events:
             match event:
                 case (
@@ -49,10 +48,13 @@ async def answer(turn: Turn) -> None:
                 ):
                     await turn.say(text)
                 case AgentRunResultEvent(result=result):
-                    messages = ModelMessagesTypeAdapter.dump_python(result.all_messages(), mode="json")
+                    remember(turn, result.all_messages())
                 case _:
                     pass
-    turn.session.data["messages"] = messages
+
+
+def remember(turn: Turn, messages: list[ModelMessage]) -> None:
+    turn.session.data["messages"] = ModelMessagesTypeAdapter.dump_python(messages, mode="json")
 
 
 async def call(turn: Turn, tool: str, /, **arguments: Any) -> str:

@@ -62,3 +62,19 @@ async def test_a_call_that_the_model_gets_wrong_does_not_end_the_turn(place: Pla
         session = await talk.new(place.project, place.tools())
         for call in ('tools__where {"turn": 1, "tool": 2, "_": 3}', 'tools__where {"a": 1', "nowhere {}"):
             assert await talk.prompt(session, call) == "end_turn"
+
+
+async def test_the_model_remembers_the_prompt_of_a_turn_that_was_cancelled(place: Place) -> None:
+    handlers = Handlers()
+
+    @handlers.on(v1.RequestPermissionRequest)
+    async def permission(request: v1.RequestPermissionRequest, connection: Connection) -> v1.RequestPermissionResponse:
+        await connection.notify(v1.CancelNotification(session_id=request.session_id))
+        return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeCancelled())
+
+    async with talking(place, 1, handlers=handlers, apart=True) as talk:
+        session = await talk.new(place.project, place.tools())
+        assert await talk.prompt(session, WHERE) == "cancelled"
+        assert await talk.prompt(session, WHERE) == "cancelled"
+
+    assert ("agent", "Prompt 2. Let me look.") in talk.seen.said()
