@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mcp_launch.config._edit import Edit, edit_config
 else:
     # Imported on first use, because `mcp-launch check` does not need it.
-    _, __getattr__, _ = lazy_names(__name__, {"_edit": "Edit edit_config"})
+    _, __getattr__, __dir__ = lazy_names(__name__, {"_edit": "Edit edit_config"})
 
 __all__ = [
     "FORMATS",

@@ -22,3 +22,7 @@ def test_heavy_modules_are_not_imported() -> None:
 
 def test_the_yaml_library_is_imported_only_for_yaml() -> None:
     assert "ruamel.yaml" in imported("c.read_config('extensions: {}', source='f.yaml', env={})")
+
+
+def test_the_names_of_the_package_are_known_before_they_are_loaded() -> None:
+    assert "mcp_launch.config._edit" not in imported("assert set(c.__all__) <= set(dir(c))")
