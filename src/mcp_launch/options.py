@@ -222,7 +222,7 @@ class Options:
     """The tools that the server had before: `mcp_launch.ToolLock`. A server whose tools differ fails with the code
     `changed`, and its facts have the difference. Its tools are listed for that at each start, whatever `lists` says."""
     phrases: Phrases = field(default_factory=Phrases)
-    """The phrases in failures of servers that were not configured in ACP: `mcp_launch.failures.Phrases`."""
+    """The phrases in failures of servers that were not configured in ACP: `mcp_launch.config.Config.phrases`."""
     auth: Auth | StoredLogins | None = field(default=None, repr=False)
     """The login for a server with a URL: `StoredLogins()` for what `mcp-launch login` has stored, a `(user, password)`
     pair, a function that changes each request, or an `httpx2.Auth` such as the SDK's `OAuthClientProvider`. Except for
@@ -253,7 +253,7 @@ class Options:
         for name, kind, called in (
             ("restart", Restart | None, "an mcp_launch.Restart"),
             ("limits", Limits, "mcp_launch.Limits"),
-            ("phrases", Phrases, "mcp_launch.failures.Phrases"),
+            ("phrases", Phrases, "those of an mcp_launch.config.Config"),
             ("lock", ToolLock | None, "an mcp_launch.ToolLock"),
         ):
             if not isinstance(given := getattr(self, name), kind):
