@@ -35,7 +35,11 @@ class Unfit(Exception):  # noqa: N818 - not an error yet
 
 
 def fitted(data: dict[str, Any], read: Callable[[dict[str, Any]], T], *, into: str) -> T:
-    """Return what *read* returns for a block, with the fields that it rejects preserved in `_meta`."""
+    """Return what *read* returns for a block, with the fields that it rejects preserved in `_meta`.
+
+    Raises:
+        ContentError: *read* rejects the block also without these fields.
+    """
     kind, data = data["type"], _restored(data)
     kept: dict[str, Any] = {}
     first: Unfit | None = None

@@ -146,6 +146,10 @@ class McpServerFixture:
 
         It runs in the event loop of the test. It may be exited in another task than it was entered in, so that async
         fixtures can use it under any plugin. Arguments and exceptions are those of calling the fixture.
+
+        Raises:
+            UnknownServer: the config file has no server with this name.
+            UnusableInput: no server is specified.
         """
         if (server is None) == (command is None) or (env is not None and command is None):
             raise UnusableInput("pass the name of a server, command=[…] (and env={…}), or a server object")
