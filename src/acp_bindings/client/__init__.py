@@ -5,8 +5,9 @@
             async for update in session.prompt("What does this do?"):
                 print(update)
 
-All of it is in the classes of `acp_bindings.v1`, whichever version the agent speaks. Importing this package loads
-nothing; its names load what they need.
+All of it is in the classes of `acp_bindings.v1`, whichever version the agent speaks. Only updates that v1 does not have
+are in those of v2, so annotate an update as `object`. Importing this package loads nothing; its names load what they
+need.
 """
 
 from typing import TYPE_CHECKING

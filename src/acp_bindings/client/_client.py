@@ -86,8 +86,8 @@ class Client:
             elicitation: a function, plain or async, that is called with a `v1.CreateElicitationRequest` for a form. It
                 returns the values of the form, None to decline, or a `v1.CreateElicitationResponse`.
             on_update: a plain function that is called with the session, each update, and True if it is history. It
-                gets every update, also between turns, and the states of v2. It must be fast, because all messages of
-                the agent wait for it.
+                gets every update, also between turns, and the states of v2, so annotate the update as `object`. It
+                must be fast, because all messages of the agent wait for it.
             protocols: the supported packages; by default `v1` and `v2`.
             capabilities: more capabilities to advertise, such as `auth.terminal`.
             meta: the `_meta` of the capabilities.
