@@ -204,11 +204,11 @@ class Handlers:
         if handler is None and message.type is not None:
             handler = self._by_type.get(message.type)
         if handler is None:
+            if message.type is not None and message.method not in self._warned:
+                self._warn_of_other_packages(message.type)
             if other := self._otherwise:
                 handle = other.handle
                 return Handler(lambda _, on: handle(message, on), other.waits, message.method in _EXCLUSIVE)
-            if message.type is not None and message.method not in self._warned:
-                self._warn_of_other_packages(message.type)
         return handler
 
     def _warn_of_other_packages(self, read: NotificationType) -> None:
@@ -218,10 +218,11 @@ class Handlers:
             # One warning for each method; only methods with handlers are stored.
             self._warned.add(read.method)
             log.warning(
-                "%s is not handled: it is decoded as %s, but the handler is for %s",
+                "the handler of %s is not called: the message is decoded as %s, but the handler is for %s%s",
                 read.method,
                 _full_name(read),
                 ", ".join(map(_full_name, others)),
+                "" if package_name(read) else "; register it by the name of the method",
             )
 
 

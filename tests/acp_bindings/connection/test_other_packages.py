@@ -1,4 +1,4 @@
-"""A handler for a class of another protocol version is rejected, because it would silently never be called."""
+"""A handler for a class of another protocol version is reported, because it is never called."""
 
 from __future__ import annotations
 
@@ -62,14 +62,29 @@ async def test_a_handler_of_another_package_is_reported_once_with_both_classes(
     for _ in range(2):
         assert await told(handlers, message, message) == ([METHOD_NOT_FOUND] * 2 if "id" in message else [])
     method = message["method"]
-    assert caplog.messages == [f"{method} is not handled: it is decoded as {read}, but the handler is for {handled}"]
+    assert caplog.messages == [
+        f"the handler of {method} is not called: the message is decoded as {read}, but the handler is for {handled}"
+    ]
+
+
+async def test_a_handler_of_a_class_that_a_fallback_replaces_is_reported(caplog: pytest.LogCaptureFixture) -> None:
+    handlers = Handlers({v1.NewSessionRequest: nothing})
+    handlers.otherwise(nothing)
+    await told(handlers, NEW, NEW, protocol=OPENING)
+    (message,) = caplog.messages
+    assert message == (
+        "the handler of session/new is not called: the message is decoded as JSON, but the handler is for "
+        "v1.NewSessionRequest; register it by the name of the method"
+    )
 
 
 async def test_a_handler_of_a_version_that_is_never_negotiated_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     assert await told({v1.InitializeRequest: nothing}, INITIALIZE, protocol=OPENING) == [METHOD_NOT_FOUND]
-    assert caplog.messages == [
-        "initialize is not handled: it is decoded as JSON, but the handler is for v1.InitializeRequest"
-    ]
+    (message,) = caplog.messages
+    assert message == (
+        "the handler of initialize is not called: the message is decoded as JSON, but the handler is for "
+        "v1.InitializeRequest; register it by the name of the method"
+    )
 
 
 async def test_a_handler_of_an_unknown_method_is_called_if_unknown_methods_are_passed() -> None:
@@ -87,10 +102,10 @@ async def test_a_message_handled_in_any_package_or_without_handlers_causes_no_wa
     assert await told(handlers, NEW | {"method": "session/list", "params": {}}, CANCEL) == [METHOD_NOT_FOUND]
     handlers.on("session/new")(nothing)
     assert METHOD_NOT_FOUND not in await told(handlers, NEW)
-    handlers = Handlers({v1.NewSessionRequest: nothing})
+    handlers = Handlers({v1_unstable.NewSessionRequest: nothing})
     handlers.otherwise(nothing)
     assert METHOD_NOT_FOUND not in await told(handlers, NEW, CANCEL)
     # The request and the notification of this method are two.
     assert await told({v1_unstable.MessageMcpRequest: nothing}, MESSAGE) == []
     assert await told({v2.NewSessionRequest: nothing}, {"id": 1, "method": "_acme/do"}) == [METHOD_NOT_FOUND]
-    assert [each for each in caplog.messages if "handles" in each] == []
+    assert [each for each in caplog.messages if "is not called" in each] == []
