@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from inspect import iscoroutine
 from threading import get_ident
@@ -423,8 +423,11 @@ class Connection:
     async def _close_both(self) -> None:
         for end in (self._source, self._sink):
             # Closing may need an exchange with the peer, as with TLS, which can fail or hang.
-            with anyio.move_on_after(_FLUSH), suppress(OSError, *_GONE):
-                await end.aclose()
+            with anyio.move_on_after(_FLUSH):
+                try:
+                    await end.aclose()
+                except Exception:  # noqa: BLE001 - streams that users write may raise any error
+                    log.debug("closing a stream failed", exc_info=True)
 
     async def _serve(self, *, task_status: TaskStatus[None]) -> None:
         try:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from functools import partial
 from typing import Any
 
@@ -142,6 +143,41 @@ async def test_wait_ended_returns_while_a_cancelled_block_still_cleans_up() -> N
                     with anyio.move_on_after(2, shield=True):
                         await heard.wait()
     assert told == ["the connection was closed"]
+
+
+@pytest.mark.parametrize("fault", [None, KeyError("of the block")])
+async def test_an_error_while_closing_a_stream_does_not_end_the_program(
+    fault: Exception | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Stream:
+        """A stream that cannot be closed, as a WebSocket of Starlette after the client has gone."""
+
+        async def receive(self, max_bytes: int = 65536, /) -> bytes:
+            await anyio.sleep_forever()
+            raise AssertionError
+
+        async def send(self, item: bytes, /) -> None:
+            """Drop it."""
+
+        async def aclose(self) -> None:
+            closed.append(self)
+            raise LookupError("the client has gone")
+
+    closed: list[Stream] = []
+    source, sink = Stream(), Stream()
+    caplog.set_level(logging.DEBUG)
+    raised: BaseException | None = None
+    try:
+        async with Connection(source, sink, protocol=v1, role="agent"):
+            if fault:
+                raise fault
+    except (KeyError, ExceptionGroup) as error:
+        raised = error
+    assert raised is fault
+    assert closed == [source, sink]
+    told = [each for each in caplog.records if each.name == "acp_bindings.connection"]
+    assert [(each.levelname, each.message) for each in told] == [("DEBUG", "closing a stream failed")] * 2
+    assert "LookupError: the client has gone" in caplog.text
 
 
 @pytest.mark.parametrize("method", ["_acme/do", "_acme/wait", "initialize"])
