@@ -151,6 +151,8 @@ class Conversation:
         self._reported_untimely: set[str] = set()
         self.has_left = False
         """True if the client has closed the agent's input, which cancels its turns. Not every recording shows that."""
+        self.exit_status: int | None = None
+        """The exit status of the agent, if it has exited and the recording shows that."""
         self._cancels: dict[str, int] = {}
         """The line in which the client last cancelled a prompt, by session id."""
         self._replays: ReplayCollector[_Update] = ReplayCollector()
@@ -316,7 +318,8 @@ class Conversation:
             for session in self.sessions.values():
                 session.phase, session.replay, session.turns = "known", None, Turns()
         self._opened_with = id_ if _is_id(id_) else None
-        self.begun_before = False
+        self.begun_before = self.has_left = False
+        self.exit_status = None
 
     def _switch_to(self, version: int | None) -> None:
         if self.named is not None and version_of(self.named) == version:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic_core import to_json
 
+from acp_bindings._json import members_of
 from acp_bindings._problems.mistakes import part_at
 from acp_bindings.check._conversation import Conversation, Unanswered
 from acp_bindings.check._inputs import Line, is_event, line_of
@@ -86,6 +87,7 @@ class LiveCheck:
         self.sender: Side | None = None
         """The sender of the last message, which may be inferred."""
         self._lines = 0
+        """The number of the last line."""
         self._conversation = Conversation(protocol)
         self._show_values = show_values
         self._in_list = in_list
@@ -103,7 +105,10 @@ class LiveCheck:
 
     def hear(self, line: Line, number: int) -> Iterator[Found]:
         """Yield the findings for a line that is parsed already, in place of `feed`."""
+        self._lines = number
         if is_event(line.value):
+            if type(status := members_of(line.value.get("end")).get("exitStatus")) is int:
+                self._conversation.exit_status = status
             self._conversation.has_left = self._conversation.has_left or "closed" in line.value
             if "dropped" in line.value:
                 self._conversation.skip()
@@ -134,14 +139,19 @@ class LiveCheck:
         # Mistakes come first, so that the limit does not drop them.
         unanswered = sorted(self._conversation.unanswered(), key=lambda each: each.cancelled is None)[:MOST_UNANSWERED]
         for each in sorted(unanswered, key=lambda each: each.request.line):
-            yield self._unanswered(each, more=self._conversation.heard - each.request.line)
+            yield self._unanswered(each, more=self._lines - each.request.line)
         for what, line in self._conversation.unfinished()[:MOST_UNANSWERED]:
-            yield self._at(line, *UNFINISHED[what], "client" if what == "run" else "agent")
+            rule, message = UNFINISHED[what]
+            if what == "end":
+                rule, message = self._explained(rule, message, "the session was idle")
+            yield self._at(line, rule, message, "client" if what == "run" else "agent")
 
     def _unanswered(self, each: Unanswered, *, more: int) -> Found:
         """Return the finding for a request without a response, after which *more* lines came."""
         what = "message" if self._in_list else "line"
+        rule = END
         if each.cancelled:
+            rule = AFTER_CANCEL
             message = (
                 f"the client cancelled the prompt in line {each.cancelled} and has not responded to this; {CANCELLED}"
             )
@@ -149,9 +159,20 @@ class LiveCheck:
             message = "it has no response on its connection"
         else:
             where = f"in the {f'{more} {what}s' if more > 1 else what} after it" if more else "here"
-            message = f"it has no response {where}; was the recording cut off?"
+            rule, message = self._explained(END, f"it has no response {where}", "the response")
         request = each.request
-        return self._at(request.line, AFTER_CANCEL if each.cancelled else END, message, request.sender, request.method)
+        return self._at(request.line, rule, message, request.sender, request.method)
+
+    def _explained(self, rule: Rule, missing: str, before: str) -> tuple[Rule, str]:
+        """Return the rule and the message for what is *missing* at the end, with the reason if the recording has it."""
+        status = self._conversation.exit_status
+        ends = ["the client closed the connection"] if self._conversation.has_left else []
+        if status or (status is not None and not ends):
+            ends.append(f"the agent exited with status {status}")
+        # After a gap, it may be in the gap.
+        if not ends or self._conversation.begun_before:
+            return rule, f"{missing}; was the recording cut off?"
+        return replace(rule, severity="warning") if status else rule, f"{' and '.join(ends)} before {before}"
 
     def _at(self, line: int, rule: Rule, message: str, sender: Side | None, method: str | None = None) -> Found:
         """Return the finding of *rule* for a whole line."""

@@ -19,7 +19,18 @@ from tests.acp_bindings.check.conversations import (
     result,
     where,
 )
-from tests.acp_bindings.check.orders import ALLOW, BEGUN, CANCEL, CANCELLED, question
+from tests.acp_bindings.check.orders import (
+    ACCEPTED,
+    ALLOW,
+    ASKED,
+    BEGUN,
+    CANCEL,
+    CANCELLED,
+    ECHO,
+    RUNNING,
+    V2,
+    question,
+)
 from tests.acp_bindings.check.test_rules import BROKEN
 
 TIME = "2026-11-27T11:45:49.123456Z"
@@ -95,6 +106,65 @@ def test_what_follows_a_gap_is_not_an_error() -> None:
     cancelled = [prompt(2)[0], BEGUN, question(ALLOW), CANCEL, gap, CANCELLED]
     found = check(*opening(), *new(), *cancelled)
     assert [(each.rule, each.severity) for each in found] == [("lifecycle.unanswered", "info")]
+
+
+CLOSED = {"time": TIME, "closed": {"from": "client"}}
+DROPPED = {"time": TIME, "dropped": {"from": "agent", "bytes": 70000000}}
+STDERR = {"time": TIME, "from": "agent", "stderr": "Segmentation fault"}
+
+
+def ended(status: Any) -> dict[str, Any]:
+    return {"time": TIME, "end": {"exitStatus": status}}
+
+
+@pytest.mark.parametrize(
+    ("events", "severity", "message"),
+    [
+        ([STDERR, ended(3)], "warning", "the agent exited with status 3 before the response"),
+        ([ended(0)], "info", "the agent exited with status 0 before the response"),
+        ([CLOSED], "info", "the client closed the connection before the response"),
+        ([CLOSED, ended(0)], "info", "the client closed the connection before the response"),
+        (
+            [CLOSED, ended(143)],
+            "warning",
+            "the client closed the connection and the agent exited with status 143 before the response",
+        ),
+        ([STDERR], "info", "it has no response in the line after it; was the recording cut off?"),
+        ([STDERR, ended(None)], "info", "it has no response in the 2 lines after it; was the recording cut off?"),
+        ([DROPPED, ended(3)], "info", "it has no response in the 2 lines after it; was the recording cut off?"),
+        ([{"time": TIME, "end": 3}], "info", "it has no response in the line after it; was the recording cut off?"),
+    ],
+)
+def test_a_missing_response_is_explained_by_the_end_of_the_recording(
+    events: list[Any], severity: str, message: str
+) -> None:
+    lines = [*opening(), *new(), prompt(2)[0], *events]
+    (found,) = check(*lines)
+    assert (found.rule, found.severity, found.message) == ("lifecycle.unanswered", severity, message)
+    assert live(*lines) == [found]
+
+
+@pytest.mark.parametrize(
+    ("events", "severity", "message"),
+    [
+        ([], "info", "the session is not idle at the end; was the recording cut off?"),
+        ([ended(3)], "warning", "the agent exited with status 3 before the session was idle"),
+        ([CLOSED, ended(0)], "info", "the client closed the connection before the session was idle"),
+    ],
+)
+def test_a_turn_of_v2_that_never_ends_is_explained_by_the_end_of_the_recording(
+    events: list[Any], severity: str, message: str
+) -> None:
+    (found,) = check(*V2, ASKED, ACCEPTED, ECHO, RUNNING, *events)
+    assert (found.rule, found.severity, found.message) == ("turn.never-ends", severity, message)
+
+
+def test_the_end_of_an_earlier_connection_explains_nothing_about_the_next() -> None:
+    earlier = [*opening(), prompt(2)[0], CLOSED, ended(3)]
+    found = check(*earlier, *opening(), call("session/list", {}, id=1))
+    assert found[-1].message == "it has no response here; was the recording cut off?"
+    found = check(*opening()[:1], CLOSED, ended(3), *opening(), call("session/list", {}, id=1))
+    assert found[-1].message == "it has no response here; was the recording cut off?"
 
 
 def test_a_message_with_a_time_is_not_an_event() -> None:

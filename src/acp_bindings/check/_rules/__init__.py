@@ -34,7 +34,7 @@ def looks_on(method: str | None) -> tuple[Look, ...]:
     return tuple(each for each in LOOKS if method is None or each.on is None or method in each.on)
 
 
-END = Rule("lifecycle.unanswered", "info", "A request has no response in the recording.")
+END = Rule("lifecycle.unanswered", "info", "A request has no response in the recording; a warning if the agent failed.")
 """The rule for requests that is checked at the end of a conversation."""
 
 UNFINISHED = {
@@ -43,8 +43,8 @@ UNFINISHED = {
         "the agent has accepted this prompt and never sends the state running, which clients wait for",
     ),
     "end": (
-        Rule("turn.never-ends", "info", "A turn of v2 does not end in the recording."),
-        "the session is not idle at the end; was the recording cut off?",
+        Rule("turn.never-ends", "info", "A turn of v2 does not end in the recording; a warning if the agent failed."),
+        "the session is not idle at the end",
     ),
     "message": (
         Rule("turn.no-message", "warning", "An agent of v2 accepts a prompt, but never sends its user message."),
