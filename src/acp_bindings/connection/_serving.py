@@ -522,11 +522,14 @@ class Serving:
                 return self._codec.fail(request, answer.code, answer.message, data=answer.data)
         except ValueError as unsendable:
             error = unsendable
+        # The error is logged and not sent, because it may contain private data.
+        self._log_failure(request.method, error)
+        return self._codec.fail(request, INTERNAL_ERROR, "Internal error")
+
+    def _log_failure(self, method: str, error: BaseException) -> None:
         # A handler has not failed if the peer is gone.
         gone = isinstance(error, ConnectionClosed) and (self._ending or self._outbox.broken.is_set())
-        # The error is logged and not sent, because it may contain private data.
-        log.log(logging.DEBUG if gone else logging.ERROR, "the handler of %s failed", request.method, exc_info=error)
-        return self._codec.fail(request, INTERNAL_ERROR, "Internal error")
+        log.log(logging.DEBUG if gone else logging.ERROR, "the handler of %s failed", method, exc_info=error)
 
     def _told(self, message: Notification, handler: Handler) -> Awaitable[Any] | None:
         """Call a handler now, and return its result if that must be awaited."""
@@ -541,7 +544,7 @@ class Serving:
         except BaseException as error:
             if not is_failure(error):
                 raise
-            log.exception("the handler of %s failed", method)
+            self._log_failure(method, error)
             return None
 
     async def _notify(self, message: Notification, handler: Handler) -> None:
@@ -553,7 +556,7 @@ class Serving:
             except BaseException as error:
                 if not is_failure(error):
                     raise
-                log.exception("the handler of %s failed", message.method)
+                self._log_failure(message.method, error)
 
     async def _stop_when_nobody_listens(self) -> None:
         await self._outbox.broken.wait()

@@ -173,6 +173,25 @@ async def test_only_connection_closed_of_its_own_peer_is_not_a_failure(caplog: p
     assert [record for record in caplog.records if record.levelno > logging.DEBUG] == []
 
 
+async def test_a_handler_of_notifications_that_finds_its_peer_gone_has_not_failed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def talk(params: Any, connection: Connection) -> None:
+        while True:
+            await connection.notify(HELLO)
+            await anyio.sleep(0.001)
+
+    caplog.set_level(logging.DEBUG, "acp_bindings.connection")
+    async with against({"_acme/did": talk}) as (agent, peer):
+        await peer.say({"method": "_acme/did"})
+        await peer.hear()
+        await peer.stream.aclose()
+        with anyio.fail_after(5):
+            await agent.wait_ended()
+    told = [(record.levelname, record.message) for record in caplog.records if "failed" in record.message]
+    assert told == [("DEBUG", "the handler of _acme/did failed")]
+
+
 async def test_other_exceptions_are_failures_even_after_the_peer_has_gone(caplog: pytest.LogCaptureFixture) -> None:
     going = anyio.Event()
 
