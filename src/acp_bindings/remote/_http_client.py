@@ -49,7 +49,10 @@ _FATAL = frozenset({401, 403, 404, 410})
 _ELSEWHERE = frozenset({404, 429})
 """Statuses of a session without a stream: it is not open yet at this server, or the connection has too many. Its
 messages are then on the stream of the connection."""
-_GONE = "no longer knows the connection (404); has it restarted, or do several workers respond without affinity?"
+_GONE = (
+    "no longer knows the connection (404); has it closed the connection or restarted, "
+    "or do several workers respond without affinity?"
+)
 _LOST = "no longer has all messages that were under way when an event stream was cut (410)"
 
 

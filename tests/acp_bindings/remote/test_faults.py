@@ -24,7 +24,7 @@ from websockets.utils import accept_key, generate_key
 from acp_bindings import v1
 from acp_bindings.agent import Agent, Turn
 from acp_bindings.client import Client, Reconnect
-from acp_bindings.connection import ConnectionClosed
+from acp_bindings.connection import Connection, ConnectionClosed
 from acp_bindings.remote import Limits, Unreachable, asgi, connect_url
 from acp_bindings.remote._asgi import _Exchange, _Socket  # pyright: ignore[reportPrivateUsage]
 from acp_bindings.setup import OPENING as NEGOTIATED
@@ -544,6 +544,23 @@ async def test_a_session_that_the_server_does_not_know_is_reported(id_: str) -> 
         async with Client("test", version="1.0").connect(to(raw.origin, "http"), reconnect=None) as connected:
             with pytest.raises(RequestError, match=r"does not know the session \(404\)"):
                 await connected.load(id_, cwd="/tmp", assume={"session.load"})
+
+
+async def test_a_closed_connection_is_among_the_reasons_why_the_server_does_not_know_it(serve: Serve) -> None:
+    def leave(params: Any, connection: Connection) -> None:
+        connection.close()
+
+    def answer(params: Any, connection: Connection) -> Any:
+        return {"protocolVersion": 1}
+
+    app = asgi({"initialize": answer, "_acme/do": answer, "_acme/leave": leave})
+    with anyio.fail_after(20):
+        async with serve(app) as origin, connect_url(to(origin, "http"), protocol=NEGOTIATED) as connection:
+            await connection.request({"protocolVersion": 1}, method="initialize")
+            await connection.request(method="_acme/do")
+            await connection.notify(method="_acme/leave")
+            end = await connection.wait_ended()
+    assert "no longer knows the connection (404); has it closed the connection or restarted, or do " in str(end)
 
 
 async def test_an_error_response_to_initialize_needs_no_connection_id() -> None:
