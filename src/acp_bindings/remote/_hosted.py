@@ -203,7 +203,8 @@ class HostedConnection:
         """Pass a message of the client on, when there is room for it."""
         self._active = monotonic()
         while len(self._inbound) > self._limits.buffer and not self.ended.is_set():
-            self._room = anyio.Event()
+            if self._room.is_set():
+                self._room = anyio.Event()
             await self._room.wait()
         if about.is_request:
             self._routes[about.key] = (None if about.method in OPENS_SESSION else session_id, about)

@@ -125,7 +125,8 @@ class HttpLink:
         self._inbound += line
         self._arrived.set()
         while len(self._inbound) > _BUFFER and self.failure is None:
-            self._taken = anyio.Event()
+            if self._taken.is_set():
+                self._taken = anyio.Event()
             await self._taken.wait()
 
     # -- the sink

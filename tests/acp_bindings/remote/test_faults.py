@@ -27,6 +27,9 @@ from acp_bindings.client import Client, Reconnect
 from acp_bindings.connection import Connection, ConnectionClosed
 from acp_bindings.remote import Limits, Unreachable, asgi, connect_url
 from acp_bindings.remote._asgi import _Exchange, _Socket  # pyright: ignore[reportPrivateUsage]
+from acp_bindings.remote._hosted import HostedConnection
+from acp_bindings.remote._http_client import HttpLink
+from acp_bindings.remote._wire import outline
 from acp_bindings.setup import OPENING as NEGOTIATED
 from acp_bindings.setup import RequestError
 from tests.acp_bindings.remote.conftest import Serve, listening
@@ -544,6 +547,31 @@ async def test_a_session_that_the_server_does_not_know_is_reported(id_: str) -> 
         async with Client("test", version="1.0").connect(to(raw.origin, "http"), reconnect=None) as connected:
             with pytest.raises(RequestError, match=r"does not know the session \(404\)"):
                 await connected.load(id_, cwd="/tmp", assume={"session.load"})
+
+
+async def test_all_requests_that_wait_for_room_on_a_connection_continue() -> None:
+    line = b'{"jsonrpc":"2.0","method":"_acme/did"}\n'
+    about = outline(line)
+    assert about is not None
+    hosted = HostedConnection(identity=None, limits=Limits(buffer=1))
+    received = b""
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            for _ in range(4):
+                tasks.start_soon(hosted.deliver, line, about, None)
+            while received != line * 4:
+                received += await hosted.receive()
+
+
+async def test_all_event_streams_that_wait_for_room_continue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_bindings.remote._http_client._BUFFER", 1)
+    link = HttpLink(Mock(), Mock(), limit=1)
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            for _ in range(3):
+                tasks.start_soon(link._feed, b"{}\n")  # pyright: ignore[reportPrivateUsage]
+            await anyio.wait_all_tasks_blocked()
+            assert await link.receive() == b"{}\n" * 3
 
 
 async def test_a_closed_connection_is_among_the_reasons_why_the_server_does_not_know_it(serve: Serve) -> None:
