@@ -527,9 +527,10 @@ class Serving:
         return self._codec.fail(request, INTERNAL_ERROR, "Internal error")
 
     def _log_failure(self, method: str, error: BaseException) -> None:
-        # A handler has not failed if the peer is gone.
-        gone = isinstance(error, ConnectionClosed) and (self._ending or self._outbox.broken.is_set())
-        log.log(logging.DEBUG if gone else logging.ERROR, "the handler of %s failed", method, exc_info=error)
+        # A handler has not failed if the peer is gone. In a handler that all messages wait for, requests fail earlier.
+        gone = self._ending or (self._gone and self.is_here) or self._outbox.broken.is_set()
+        level = logging.DEBUG if gone and isinstance(error, ConnectionClosed) else logging.ERROR
+        log.log(level, "the handler of %s failed", method, exc_info=error)
 
     def _told(self, message: Notification, handler: Handler) -> Awaitable[Any] | None:
         """Call a handler now, and return its result if that must be awaited."""

@@ -173,11 +173,14 @@ async def test_only_connection_closed_of_its_own_peer_is_not_a_failure(caplog: p
     assert [record for record in caplog.records if record.levelno > logging.DEBUG] == []
 
 
+@pytest.mark.parametrize("asks", [False, True])
 async def test_a_handler_of_notifications_that_finds_its_peer_gone_has_not_failed(
-    caplog: pytest.LogCaptureFixture,
+    asks: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def talk(params: Any, connection: Connection) -> None:
         while True:
+            if asks:
+                await connection.request(method="_acme/back")
             await connection.notify(HELLO)
             await anyio.sleep(0.001)
 
