@@ -111,6 +111,8 @@ def test_installed_programs_write_known_errors(command: list[str], hint: str) ->
     [
         "ImportError: cannot import name 'forecast' from 'weather' (/home/me/weather.py)",
         "ImportError: cannot import name 'X' from partially initialized module 'mcp' (circular?) (/home/me/mcp.py)",
+        # Every file of a package that npx started is in the cache of npx.
+        "Error: ENOENT: no such file or directory, open '/me/.npm/_npx/a23c/node_modules/weather/keys.json'",
         # Complaints about our messages.
         "bash: line 1: jsonrpc:2.0: command not found",
         'bash: line 1: {"jsonrpc":"2.0"}: command not found',

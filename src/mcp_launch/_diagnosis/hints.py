@@ -134,7 +134,7 @@ HINTS = (
         'npm error   sudo chown -R 501:20 "/me/.npm"',
     ),
     Hint(
-        r"(?:ENOENT|ENOTEMPTY|EEXIST).*[/\\]_(?:npx|cacache)[/\\]",
+        _NPM + r".*(?:ENOENT|ENOTEMPTY|EEXIST).*[/\\]_(?:npx|cacache)[/\\]",
         "the cache of npx is damaged; delete the directory and try again",
         "npm error code ENOENT\nnpm error ENOENT: no such file or directory, open '/me/.npm/_npx/5a9/package.json'",
     ),
