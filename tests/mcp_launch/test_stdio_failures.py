@@ -142,6 +142,23 @@ async def test_a_notice_of_npm_that_the_login_has_expired_is_quoted(marked: Mark
     assert failure.message.endswith(f"remove the token from .npmrc; it wrote on stderr: {notice}")
 
 
+@pytest.mark.parametrize(
+    ("warning", "more", "says"),
+    [
+        ("npm WARN EBADENGINE }", "echo usage", '; it wrote "usage" on stdout, which is not a JSON-RPC message'),
+        ("npm warn deprecated glob@7.2.3: no longer supported", "", ""),
+    ],
+)
+async def test_a_warning_of_npm_is_not_the_reason(
+    warning: str, more: str, says: str, marked: Marked, tmp_path: Path
+) -> None:
+    script = f"echo '{warning}' >&2\n{more}\nexit 1"
+
+    failure = await failure_of(marked.stdio("tool", "/bin/sh", "-c", script), cwd=tmp_path)
+
+    assert (failure.message, failure.facts["stderr"]) == (f"exited with status 1{says}", [warning])
+
+
 async def test_a_package_that_npx_takes_for_a_repository_is_named(marked: Marked, tmp_path: Path) -> None:
     runner = tmp_path / "npx"
     runner.write_text("#!/bin/sh\nexit 128\n")

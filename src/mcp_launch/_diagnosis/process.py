@@ -59,7 +59,7 @@ _DOWNLOADERS = frozenset(("bunx", "docker", "npx", "pipx", "podman", "uvx"))
 """Programs that download and run packages or images."""
 _COMPLAINT = re.compile(r"\berror\b|not a valid", re.IGNORECASE)
 """An error, although the status is 0."""
-_NOTICE = re.compile("npm notice(?! Access token expired)")
+_NOTICE = re.compile("npm (?:notice(?! Access token expired)|warn|WARN)")
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 _NO_COMMAND = re.compile(r"^\S*sh: .*jsonrpc\"?:\"?2|^'.*jsonrpc.* is not recognized as ")
 """Errors of shells about a message."""
@@ -108,7 +108,7 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
         return advised("invalid_response" if seen.spoke else "not_mcp", event, more, facts | {"limit": "bytes"})
     if seen.only_echoes:
         return advised("not_mcp", _ECHO, _OTHER_PROGRAM, facts)
-    # npm writes notices about itself, such as a new version, whether or not anything is wrong.
+    # npm writes notices about itself and warnings about packages, whether or not anything is wrong.
     said = unwrapped(line for line in seen.stderr if line.strip() and not _NOTICE.match(line))
     hint, line = explain_end(said, status=seen.status)
     if (status := seen.status) is not None:
