@@ -170,6 +170,17 @@ async def test_a_package_that_npx_takes_for_a_repository_is_named(marked: Marked
     assert failure.message == f"exited with status 128: {says}"
 
 
+async def test_npx_that_prints_nothing_may_hide_the_error_of_an_install_script(marked: Marked, tmp_path: Path) -> None:
+    runner = tmp_path / "npx"
+    runner.write_text("#!/bin/sh\necho 'npm warn deprecated glob@7.2.3' >&2\nexit 1\n")
+    runner.chmod(0o755)
+
+    failure = await failure_of(marked.stdio("tool", str(runner), "-y", "weather"), cwd=tmp_path)
+
+    says = "npx hides the errors of install scripts; if one failed, npx --foreground-scripts … shows it"
+    assert failure.message == f"exited with status 1: {says}"
+
+
 async def test_the_port_of_a_server_that_listens_is_not_redacted(marked: Marked, tmp_path: Path) -> None:
     script = "seq 10; echo up at http://localhost:$PORT/mcp with $PIN; cat >/dev/null"
     server = marked.stdio("bridge", "/bin/sh", "-c", script, env={"PORT": "9891", "PIN": "4711"})

@@ -144,10 +144,13 @@ def _reason(seen: Seen, said: Sequence[str], hint: str | None) -> tuple[str | No
         env = dict(seen.spec.env)
         empty = {name for name, value in env.items() if not value.strip()}
         hint = explain_variable(said, given={*INHERITED, *env}, empty=empty)
+    is_npx = Path(seen.spec.command).stem == "npx"
     # The status of Git, whose error npx does not show.
-    if hint is None and seen.status == 128 and Path(seen.spec.command).stem == "npx":
+    if hint is None and is_npx and seen.status == 128:
         repository = next(filter(_REPOSITORY.fullmatch, seen.spec.args), None)
         hint = repository and f"npx takes {repository} for a repository on GitHub; is it @{repository}?"
+    if hint is None and is_npx and (seen.status or 0) > 0 and not (said or seen.stray or seen.unfinished or seen.spoke):
+        hint = "npx hides the errors of install scripts; if one failed, npx --foreground-scripts … shows it"
     is_about_path = hint is None or re.search("is (?:the|every) path", hint)
     if hint and is_about_path and (wrong := seen.phrases.unexpanded(hint, "args")):
         return f"{hint.partition('; ')[0]}; its path {wrong}", None
