@@ -261,7 +261,6 @@ Node.js v22.1.0"""
         ("Error: a token is required. Set SERVICE_TOKEN in your environment variables and retry.", "SERVICE_TOKEN", 0),
         ("Please provide a token with --token or set the SERVICE_TOKEN environment variable", "SERVICE_TOKEN", 0),
         ("API key not provided. Pass --api-key=$KEY or set the environment variable SERVICE_KEY.", "SERVICE_KEY", 0),
-        ("Please set SERVICE_TOKEN and SERVICE_TEAM environment variables", "SERVICE_TOKEN", 0),
         ("Either SERVICE_KEY or SERVICE_TOKEN is required (by .env file)", "SERVICE_KEY", 0),
         (PYTHON_KEY_ERROR, "SERVICE_KEY", 3),
         (NODE_NO_KEY, "SERVICE_KEY", 4),
@@ -278,6 +277,36 @@ def test_a_missing_variable_is_named(said: str, name: str, line: int) -> None:
     empty = f"the value of {name} is empty"
     assert explain_variable(lines, given=["PATH", name], empty=[name]) == empty
     assert explain_end(lines, status=1) == (None, lines[line].strip())
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Please set SERVICE_KEY and SERVICE_TOKEN environment variables",
+        "Error: SERVICE_KEY and SERVICE_TOKEN environment variables are required",
+        "Missing required environment variables: SERVICE_KEY, SERVICE_TOKEN",
+        "Missing: `SERVICE_KEY`, `SERVICE_TOKEN`. See the documentation",
+        "2026-11-29,ERROR,SERVICE_KEY, URL, and SERVICE_TOKEN must be set",
+    ],
+)
+def test_each_missing_variable_of_a_list_is_named(said: str) -> None:
+    def explained(*given: str, empty: str = "") -> str:
+        return explain_variable([said], given=given, empty=[empty]) or ""
+
+    assert explained() == (
+        "it was not given SERVICE_KEY and SERVICE_TOKEN, because servers do not inherit your environment; "
+        'add them to "env" (on the command line, -e SERVICE_KEY -e SERVICE_TOKEN)'
+    )
+    assert explained("SERVICE_KEY").startswith("it was not given SERVICE_TOKEN, ")
+    assert explained("SERVICE_TOKEN").startswith("it was not given SERVICE_KEY, ")
+    assert not explained("SERVICE_KEY", "SERVICE_TOKEN")
+    assert explained("SERVICE_KEY", "SERVICE_TOKEN", empty="SERVICE_TOKEN") == "the value of SERVICE_TOKEN is empty"
+
+
+def test_a_given_variable_of_a_list_is_not_a_misspelling_of_another() -> None:
+    said = ["SERVICE_API_KEY and SERVICE_API_KEYS are required"]
+
+    assert (explain_variable(said, given=["SERVICE_API_KEY"]) or "").startswith("it was not given SERVICE_API_KEYS, ")
 
 
 @pytest.mark.parametrize("name", ["SERVICEKEY", "service_key", "SERVICE_API_KEY", "SERVICE-KEY"])

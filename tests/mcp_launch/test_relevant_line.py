@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from mcp_launch._diagnosis.hints import missing_variable, most_relevant_line, unwrapped
+from mcp_launch._diagnosis.hints import missing_variables, most_relevant_line, unwrapped
 
 NODE_THROWS = """\
 /srv/index.js:4
@@ -326,7 +326,7 @@ def test_lines_after_a_message_of_rich_are_not_joined() -> None:
 
 
 def test_a_variable_is_named_that_is_missing_in_a_traceback_of_rich() -> None:
-    assert missing_variable(unwrapped(RICH_RAISES.splitlines())) == ("WEATHER_KEY", "KeyError: 'WEATHER_KEY'")
+    assert missing_variables(unwrapped(RICH_RAISES.splitlines())) == (["WEATHER_KEY"], "KeyError: 'WEATHER_KEY'")
 
 
 GROUP = "raise ExceptionGroup('several', [ValueError('no projects')])"

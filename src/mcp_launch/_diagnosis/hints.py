@@ -43,7 +43,7 @@ def explain_end(lines: Sequence[str], *, status: int | None = None) -> tuple[str
             around = line[:_READ].replace(match[0], "").partition(". ")[0]
             if not is_about_messages and not _HARMLESS.search(around):
                 return advice.format(*filter(None, match.groups())), line.strip()
-    if found := missing_variable(lines):
+    if found := missing_variables(lines):
         return None, found[1].strip()
     relevant = most_relevant_line(lines)
     is_of_shell = relevant is None or _SHELL.match(relevant)
@@ -55,17 +55,19 @@ def explain_variable(lines: Sequence[str], *, given: Collection[str], empty: Col
 
     The variable may well be set in the user's shell, whose environment servers do not get.
     """
-    name, _ = missing_variable(lines) or (None, None)
-    if name in empty:
+    names, _ = missing_variables(lines) or ([], None)
+    if name := next((name for name in names if name in empty), None):
         return f"the value of {name} is empty"
-    if name is None or name in given:
+    missing = [name for name in names if name not in given]
+    if not missing:
         return None
-    if meant := similar_variable(name, given):
+    name, others = missing[0], set(given).difference(names)
+    if meant := similar_variable(name, others):
         # Both may be real names, such as those of two services.
         return f'it was given {meant}, not {name}; is the name misspelled? If it needs both, add {name} to "env"'
     return (
-        f'it was not given {name}, because servers do not inherit your environment; add it to "env" '
-        f"(on the command line, -e {name})"
+        f"it was not given {' and '.join(missing)}, because servers do not inherit your environment; "
+        f'add {"them" if missing[1:] else "it"} to "env" (on the command line, -e {" -e ".join(missing)})'
     )
 
 
@@ -385,14 +387,16 @@ _SHELL = re.compile(r"\S*sh:|\S+: (?:line )?\d+: ")
 """The start of an error of a shell."""
 
 
-def missing_variable(lines: Sequence[str]) -> tuple[str, str] | None:
-    """Return the variable whose absence made a server end, and the line that says so."""
+def missing_variables(lines: Sequence[str]) -> tuple[list[str], str] | None:
+    """Return the variables whose absence made a server end, and the line that says so; the first of alternatives."""
     for line in (each[:_READ] for each in reversed(lines)):
         if line.startswith("KeyError:") and not any(_PYTHON_OS.search(each[:_READ]) for each in lines):
             continue
         found = next((match for pattern in _MISSING if (match := pattern.search(line))), None)
         if found and not _HARMLESS.search(line):
-            return found[1], line
+            said = found[found.lastindex or 0]
+            names = re.findall(r"^\w+|[A-Z]\w*_\w+", said)
+            return names[:1] if re.search(r"/| or ", said) else names, line
     return None
 
 
@@ -406,10 +410,10 @@ _MESSAGE = re.compile(r'"jsonrpc"|jsonrpc:')
 _READ = 1000
 """Characters of a line that are searched, since a server may write lines of any length."""
 _VARIABLE = r"(?i:environment variables?|env(?:ironment)? vars?|env variables?)"
-_NAME = r"[\"'`]?([A-Z][A-Z0-9_]{2,})\b[\"'`]?"
-_SURE_NAME = r"[\"'`]?\b([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b[\"'`]?"
-"""A word in capitals can be anything; with an underscore it is almost certainly a variable."""
-_OTHER_NAMES = r"(?:(?:,|/| or| and)+ ?[\"'`]?\b[A-Z][A-Z0-9_]+\b[\"'`]?)*"
+_OTHERS = r"(?:[\"'`]?(?:,|/| or| and)+ ?[\"'`]?\b[A-Z][A-Z0-9_]+\b){0,9}"
+_SURE_NAME = rf"[\"'`]?\b([A-Z][A-Z0-9]*_[A-Z0-9_]+\b{_OTHERS})[\"'`]?"
+"""One or more names. A word in capitals can be anything; with an underscore it is almost certainly a variable."""
+_NAME = rf"(?:{_SURE_NAME}|[\"'`]?\b([A-Z][A-Z0-9_]{{2,}})\b[\"'`]?)"
 _IS_UNSET = r"(?i:(?:is |are |was )?(?:not set|unset|missing|required|not provided|empty|must be (?:set|provided)))\b"
 _IS_NEEDED = r"(?i:required|missing|must|not provided|please provide)\b"
 _MISSING = tuple(
@@ -419,16 +423,16 @@ _MISSING = tuple(
         rf"(?i:missing|not found|not set|no)\W.*{_VARIABLE}\W{{1,3}}{_NAME}",
         rf"\b{_NAME} {_VARIABLE} (?:{_IS_UNSET}|(?i:(?:is |was )?(?:not found|not defined|undefined)))",
         rf"\b{_NAME} is not set\b",
-        rf"{_SURE_NAME}{_OTHER_NAMES} {_IS_UNSET}",
+        rf"{_SURE_NAME} {_IS_UNSET}",
         rf"{_IS_NEEDED}.*\b(?i:set (?:the )?){_SURE_NAME}.*{_VARIABLE}",
         rf"{_IS_NEEDED}.*\b(?i:set (?:the )?){_VARIABLE}\W{{1,3}}{_NAME}",
-        rf"^(?i:please set) (?i:the )?{_SURE_NAME}{_OTHER_NAMES} {_VARIABLE}",
+        rf"^(?i:please set) (?i:the )?{_SURE_NAME} {_VARIABLE}",
         rf"(?i:missing)(?: (?i:required))?:? {_SURE_NAME}",
         rf"\b{_NAME}: (?:unbound variable|parameter (?:null or )?not set)",
         rf"^KeyError: {_NAME}$",
     )
 )
-"""Patterns for messages that a variable is not set; its name is the first group."""
+"""Patterns for messages that variables are not set; their names are the only group that matched."""
 _PYTHON_OS = re.compile(r"<frozen os>|\bos\.py\b|\bos\.environ\b")
 _HARMLESS = re.compile(
     r"(?<![/\\])\b(?:warn|warning|info|debug|defaults?|defaulting|optional|falling back|using)\b|^\s+--?\w",

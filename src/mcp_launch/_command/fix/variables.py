@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from acp_bindings._lazy import closest
 from mcp_launch._command.fix.draft import Draft, Remedy, each_value, renamed
-from mcp_launch._diagnosis.hints import missing_variable, similar_variable
+from mcp_launch._diagnosis.hints import missing_variables, similar_variable
 from mcp_launch._json_values import as_items
 from mcp_launch.config._edit import Edit
 from mcp_launch.config._formats.format import strings_in
@@ -58,15 +58,14 @@ def _in_syntax(value: str, draft: Draft, named: list[str], renamed: list[str]) -
 
 
 def missing(draft: Draft) -> Iterator[Remedy]:
-    """Propose the name of a variable that the server misses: of one that it gets, or of one that is set here."""
-    missing, _ = missing_variable(draft.stderr) or (None, None)
-    if missing is None:
-        return
+    """Propose the name of the first variable that a server misses: of one that it gets, or of one that is set here."""
+    names, _ = missing_variables(draft.stderr) or ([], None)
     called = draft.name_of("env")
     given = {name: at for at, name, _ in each_value(draft.at(called), draft.raw.get(called))}
-    if missing in given:
+    missing = next((name for name in names if name not in given), None)
+    if missing is None:
         return
-    if near := similar_variable(missing, given):
+    if near := similar_variable(missing, set(given).difference(names)):
         yield Remedy(what=f"rename {near} to {missing}", edits=(renamed(given[near], missing),))
     if missing not in os.environ:
         return
