@@ -93,6 +93,7 @@ def test_other_forms_of_known_errors_have_hints(said: str, hint: str) -> None:
         ([sys.executable, "-m", "no_such_module"], "no module no_such_module"),
         ([sys.executable, "/no/such/file.py"], "the file /no/such/file.py was not found"),
         ([sys.executable, "-c", "import no_such_module.sub"], "no module no_such_module"),
+        ([sys.executable, "-c", "import subprocess; subprocess.run('no-such')"], "the program no-such was not found"),
         (["/bin/sh", "-c", "no-such-program"], "the program no-such-program was not found"),
         (["/usr/bin/env", "no-such-program"], "the program no-such-program was not found"),
     ],
@@ -113,6 +114,7 @@ def test_installed_programs_write_known_errors(command: list[str], hint: str) ->
         "ImportError: cannot import name 'X' from partially initialized module 'mcp' (circular?) (/home/me/mcp.py)",
         # Every file of a package that npx started is in the cache of npx.
         "Error: ENOENT: no such file or directory, open '/me/.npm/_npx/a23c/node_modules/weather/keys.json'",
+        "FileNotFoundError: [Errno 2] No such file or directory: 'settings'",
         # Complaints about our messages.
         "bash: line 1: jsonrpc:2.0: command not found",
         'bash: line 1: {"jsonrpc":"2.0"}: command not found',

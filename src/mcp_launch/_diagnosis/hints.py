@@ -242,7 +242,9 @@ HINTS = (
     ),
     Hint(
         r"env: [\u2018'`]?([^\u2019'`:\n]+)[\u2019'`]?: No such file"
-        r"|^\S*sh: (?:line \d+: |\d+: )?(?:exec: )?(\S+): (?:command )?not found",
+        r"|^\S*sh: (?:line \d+: |\d+: )?(?:exec: )?(\S+): (?:command )?not found"
+        # After the last line of Python's subprocess.py.
+        r"|(?<=err_filename\)\n)FileNotFoundError: .*: '([^'/\n]+)'$",
         "the program {} was not found; is it installed, and on the PATH that the server gets?",
         "/usr/bin/env: \u2018nope\u2019: No such file or directory",
     ),
