@@ -417,7 +417,7 @@ _SURE_NAME = rf"[\"'`]?\b([A-Z][A-Z0-9]*_[A-Z0-9_]+\b{_OTHERS})[\"'`]?"
 """One or more names. A word in capitals can be anything; with an underscore it is almost certainly a variable."""
 _NAME = rf"(?:{_SURE_NAME}|[\"'`]?\b([A-Z][A-Z0-9_]{{2,}})\b[\"'`]?)"
 _IS_UNSET = r"(?i:(?:is |are |was )?(?:not set|unset|missing|required|not provided|empty|must be (?:set|provided)))\b"
-_IS_NEEDED = r"(?i:required|missing|must|not provided|please provide)\b"
+_IS_NEEDED = r"(?i:required|missing|must|not provided|please provide|no (?:\w+ ){1,3}provided)\b"
 _MISSING = tuple(
     re.compile(pattern)
     for pattern in (
@@ -426,10 +426,13 @@ _MISSING = tuple(
         rf"\b{_NAME} {_VARIABLE} (?:{_IS_UNSET}|(?i:(?:is |was )?(?:not found|not defined|undefined)))",
         rf"\b{_NAME} is not set\b",
         rf"{_SURE_NAME} {_IS_UNSET}",
-        rf"{_IS_NEEDED}.*\b(?i:set (?:the )?){_SURE_NAME}.*{_VARIABLE}",
+        rf"{_IS_NEEDED}.*\b(?i:set (?:it in )?(?:the )?){_SURE_NAME}.*{_VARIABLE}",
         rf"{_IS_NEEDED}.*\b(?i:set (?:the )?){_VARIABLE}\W{{1,3}}{_NAME}",
         rf"^(?i:please set) (?i:the )?{_SURE_NAME} {_VARIABLE}",
         rf"(?i:missing)(?: (?i:required))?:? {_SURE_NAME}",
+        rf"\b(?i:cannot|unable to) .* without (?:the )?{_SURE_NAME} env",
+        # The validation of zod.
+        rf"{_SURE_NAME}: {{ _errors: \[ '(?:Required|.* received undefined)'",
         rf"\b{_NAME}: (?:unbound variable|parameter (?:null or )?not set)",
         rf"^KeyError: {_NAME}$",
     )
