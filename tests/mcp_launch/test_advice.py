@@ -31,6 +31,13 @@ async def failed(
     return failure
 
 
+OLD_NODE = """\
+npm warn EBADENGINE Unsupported engine {
+npm warn EBADENGINE   package: 'undici@8.13.1',
+npm warn EBADENGINE   required: { node: '>=22.19.0' },
+npm warn EBADENGINE   current: { node: 'v20.20.2', npm: '11.19.1' }
+npm warn EBADENGINE }
+"""
 NPM_404 = "npm error 404  'weather@*' is not in this registry."
 REFUSED = {"command": sys.executable, "args": ["-c", "import sys; sys.exit('401 invalid API key')"]}
 NEEDS_KEY = {"command": sys.executable, "args": ["-c", "import sys; sys.exit('W_KEY is required')"]}
@@ -42,6 +49,14 @@ OLDER = "it was written for version 1 of the MCP SDK, but got version 2"
     [
         ("npx", ["weather"], NPM_404, None, "The npm package weather was not found; is its name right?"),
         ("npx", ["weather"], "no licence", None, ADVICE["exited"]),
+        (
+            "npx",
+            ["weather"],
+            f"{OLD_NODE}TypeError: Cannot read properties of undefined (reading 'bind')",
+            None,
+            "Npm says that undici@8.13.1 requires Node.js >=22.19.0, but this is v20.20.2.",
+        ),
+        ("npx", ["weather"], f"{OLD_NODE}Error: no licence", None, ADVICE["exited"]),
         (
             "uvx",
             ["weather"],

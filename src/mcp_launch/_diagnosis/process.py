@@ -113,7 +113,7 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
     hint, line = explain_end(said, status=seen.status)
     if (status := seen.status) is not None:
         facts |= {"signal": signal_name(status)} if status < 0 else {"exit_code": status}
-        hint, edit = _reason(seen, said, hint)
+        hint, edit = _reason(seen, said, hint, line or "")
         facts |= {"edit": edit} if edit else {}
         # A program that ends at once without an error was not meant to be a server.
         complains = hint is not None or _COMPLAINT.search(line or "")
@@ -133,7 +133,7 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
     return None
 
 
-def _reason(seen: Seen, said: Sequence[str], hint: str | None) -> tuple[str | None, dict[str, Any] | None]:
+def _reason(seen: Seen, said: Sequence[str], hint: str | None, line: str) -> tuple[str | None, dict[str, Any] | None]:
     """Return why it ended by what is known of its entry, or else the hint; and a change of the entry."""
     if hint == OLDER_SDK:
         return _with_older_sdk(seen, hint)
@@ -160,6 +160,8 @@ def _reason(seen: Seen, said: Sequence[str], hint: str | None) -> tuple[str | No
         for name, value in seen.spec.env:
             if wrong := seen.phrases.unfilled(value, "env"):
                 return f"the value of {name} {wrong}", None
+    if hint is None and _CRASH.match(line) and (found := _ENGINE.findall("\n".join(seen.stderr))):
+        hint = "npm says that {} requires Node.js {}, but this is {}".format(*found[-1])
     return hint, None
 
 
@@ -203,6 +205,12 @@ _REFUSED = re.compile(
     re.IGNORECASE,
 )
 """A service that refused a login."""
+_CRASH = re.compile(r"(?:Range|Reference|Syntax|Type)Error|Error \[ERR_")
+"""An error of JavaScript that a server does not raise on purpose."""
+_ENGINE = re.compile(
+    r"EBADENGINE   package: '(\S+)',\n.*required: \{ node: '([^'\n]+)'.*\n.*current: \{ node: '(v[\d.]+)'"
+)
+"""The warning of npm that a package requires another version of Node.js."""
 
 
 def _with_older_sdk(seen: Seen, hint: str) -> tuple[str, dict[str, Any] | None]:
