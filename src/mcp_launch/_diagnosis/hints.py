@@ -73,7 +73,7 @@ def explain_variable(lines: Sequence[str], *, given: Collection[str], empty: Col
 
 _NPM = r"npm (?:error|ERR!) "
 NEEDS_PROXY = "is there a network, and does it need a proxy (HTTPS_PROXY)?"
-OLDER_SDK = "it was written for version 1 of the MCP SDK, but got version 2"
+OLDER = "; install the older one where it runs (pip install "
 
 HINTS = (
     # The first row that matches is used, so specific rows come first. Old versions of Node.js and Python:
@@ -258,8 +258,14 @@ HINTS = (
         r"No module named '?mcp\.(?:(?:server|client|shared)\.\w|types\b)(?!.* not a package)"
         r"|^ImportError: cannot import name .* from '?mcp[\w.]*'? \(.*[/\\]site-packages[/\\]mcp[/\\]"
         r"|^AttributeError: 'Server' object has no attribute '(?:list|call|get|read|set|subscribe|unsubscribe)_\w+'",
-        OLDER_SDK,
+        f'it was written for version 1 of the MCP SDK, but got version 2{OLDER}"mcp<2")',
         "ModuleNotFoundError: No module named 'mcp.server.fastmcp'. This is mcp 2.x, where FastMCP was renamed",
+    ),
+    Hint(
+        r"No module named '?(httpx|httpx_sse|pydantic_settings|dotenv)\b",
+        "the Python that runs it has no module {}, which is installed with version 1 of the MCP SDK, but not with "
+        f'version 2{OLDER}"mcp<2")',
+        "ModuleNotFoundError: No module named 'httpx'",
     ),
     Hint(
         r"No module named '?(\w[\w.]*)",

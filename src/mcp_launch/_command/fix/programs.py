@@ -17,7 +17,7 @@ from mcp_launch._command.fix.paths import (
     is_path,
 )
 from mcp_launch._executable import RUNNERS
-from mcp_launch._json_values import as_members
+from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._edit import Edit
 
 
@@ -93,8 +93,9 @@ def _of_uv(draft: Draft) -> Iterator[Remedy]:
                 yield draft.run(command, changed, f"run the program {other} of the package")
         if (needs := re.search(r"does not satisfy Python>=?(\d+\.\d+)", said)) and "--python" not in args:
             yield draft.run(command, _with(draft, "--python", needs[1]), f"run it with Python {needs[1]}")
-        if as_members(draft.failure["facts"].get("edit")).get("insert") == ["--with", "mcp<2"]:
-            yield draft.run(command, _with(draft, "--with", "mcp<2"), "run it with version 1 of the MCP SDK")
+        insert = as_items(as_members(draft.failure["facts"].get("edit")).get("insert"))
+        if insert[:1] == ["--with"]:
+            yield draft.run(command, _with(draft, *insert), f"run it with {insert[1]}")
 
 
 def _of_python(draft: Draft) -> Iterator[Remedy]:
