@@ -65,6 +65,16 @@ OLDER = "it was written for version 1 of the MCP SDK, but got version 2"
             f'It{OLDER[2:]}; put "--with", "mcp<2" at the start of its "args" (uvx --with \'mcp<2\' …).',
         ),
         (
+            "uvx",
+            ["--with", "weather", "forecast"],
+            "ImportError: cannot import name 'eval_type_backport' from 'pydantic._internal._typing_extra' (/srv/x.py)",
+            {"insert": ["--with", "pydantic<2.14"], "at": 0},
+            (
+                'It requires an older version of pydantic; put "--with", "pydantic<2.14" at the start of its "args" '
+                "(uvx --with 'pydantic<2.14' …)."
+            ),
+        ),
+        (
             "uv",
             ["--directory", "/srv", "run", "server.py"],
             "AttributeError: 'Server' object has no attribute 'list_tools'",

@@ -273,6 +273,12 @@ HINTS = (
         "ModuleNotFoundError: No module named 'weather.server'",
     ),
     Hint(
+        r"^ImportError: cannot import name 'eval_type_backport' from 'pydantic\.",
+        f'it requires an older version of pydantic{OLDER}"pydantic<2.14")',
+        "ImportError: cannot import name 'eval_type_backport' from 'pydantic._internal._typing_extra' "
+        "(/srv/lib/python3.12/site-packages/pydantic/_internal/_typing_extra.py)",
+    ),
+    Hint(
         r"^ImportError: cannot import name .*[/\\](?:site|dist)-packages[/\\]",
         "its Python packages are incompatible with each other; try another version of the server",
         "ImportError: cannot import name 'backport' from 'pydantic' (/srv/lib/python3.12/site-packages/pydantic/x.py)",
