@@ -188,6 +188,13 @@ HINTS = (
         "error: No such file or directory (os error 2)",
     ),
     Hint(
+        r"Failed to download `?https://\S+/python-build-standalone/\S+/cpython-(\d+\.\d+)",
+        f"uv cannot download Python {{}}, which is not installed; {NEEDS_PROXY}",
+        "  cause: Failed to download `https://github.com/astral-sh/python-build-standalone/releases/download/20261110/"
+        "cpython-3.12.16%2B20261110-x86_64-unknown-linux-gnu-install_only_stripped.tar.gz`\n"
+        "  cause: error sending request for url (https://github.com/astral-sh/python-build-standalone/)",
+    ),
+    Hint(
         r"tunnel error|error sending request for url"
         rf"|{_NPM}code (?:ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONN\w+|ENETUNREACH)",
         f"the package registry cannot be reached; {NEEDS_PROXY}",
