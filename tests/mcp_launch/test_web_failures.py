@@ -17,11 +17,13 @@ from mcp_types import ErrorData, InitializedNotification
 import mcp_launch
 from mcp_launch import Budgets, Limits, Options
 from mcp_launch._spec import HttpServer
+from mcp_launch._transports import http as http_client
 from mcp_launch._transports.http import WebClient
 from mcp_launch._transports.network import network
+from mcp_launch._transports.posts import Posts
 from mcp_launch._transports.sse_client import EventClient
 from tests.mcp_launch import support
-from tests.mcp_launch.servers.raw import Request, head, raw_server, reply, works
+from tests.mcp_launch.servers.raw import Request, event, head, raw_server, reply, works
 from tests.mcp_launch.servers.web import Web, misbehaving_web
 from tests.mcp_launch.support import SECRET, Marked, ask, http, later_failure
 
@@ -283,6 +285,85 @@ async def test_pending_requests_of_a_lost_session_fail_with_the_reason(
 
     assert [each.data["code"] for each in told] == ["session_lost"] * 5
     assert (failure.stage, failure.code) == ("call", "session_lost")
+
+
+EVENTS = head(content_type="text/event-stream", Transfer_Encoding="chunked")
+
+
+def chunk(text: bytes) -> bytes:
+    """Return a part of a body, of which the last one is missing if the connection ends."""
+    return b"%x\r\n%b\r\n" % (len(text), text)
+
+
+@pytest.mark.parametrize("about", ["", "id: 1\n"])
+async def test_the_event_stream_is_open_again_after_any_number_of_cuts(
+    about: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_client, "_PAUSE", 0.01)
+    arrived = anyio.Event()
+    cut = EVENTS + chunk(f"retry: 1\n{about}data:\n\n".encode())
+    answers = [cut, cut, reply(409), reply(429), cut, b"", reply(503), b"", cut]
+
+    def cuts(request: Request) -> Iterator[bytes]:
+        if request.method != "GET":
+            yield works(request)
+        elif answers:
+            yield answers.pop(0)
+        else:
+            yield EVENTS + chunk(event({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}))
+            request.released.wait()
+
+    async def note(message: object) -> None:
+        arrived.set()
+
+    with raw_server(cuts) as raw, anyio.fail_after(20):
+        server, options = http(f"{raw.origin}/mcp"), Options(message=note)
+        async with mcp_launch.open_session(server, cwd=tmp_path, options=options):
+            await arrived.wait()
+
+
+async def test_only_an_event_stream_that_was_open_is_tried_again(
+    marked: Marked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_client, "_PAUSE", 0.01)
+    answers = [reply(503), EVENTS, reply(503), reply(405), reply(503)]
+    statuses: list[int] = []
+
+    async def get(**headers: str) -> None:
+        async with client.stream("GET", spec.url, headers=headers) as response:
+            statuses.append(response.status_code)
+
+    with raw_server(lambda _: [answers.pop(0)]) as raw, anyio.fail_after(20):
+        spec = HttpServer(name="web", url=raw.origin)
+        async with (
+            WebClient(spec, network(spec, Options()), connect=1.0) as client,
+            anyio.create_task_group() as tasks,
+        ):
+            client.posts = Posts(tasks)
+            for _ in range(3):
+                await get()
+            # In another task, it resumes the response to a POST.
+            tasks.start_soon(partial(get, **{"last-event-id": "1"}))
+
+    assert statuses == [503, 200, 405, 503]
+
+
+async def test_a_server_that_ends_each_event_stream_at_once_is_not_flooded(
+    marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_client, "_PAUSE", 1000.0)
+    ended = EVENTS + chunk(b"retry: 0\ndata:\n\n") + b"0\r\n\r\n"
+
+    with raw_server(lambda request: [ended if request.method == "GET" else works(request)]) as raw:
+        # The session does not wait for the next attempt when it is closed.
+        with anyio.fail_after(20):
+            async with mcp_launch.open_session(http(f"{raw.origin}/mcp"), cwd=tmp_path) as session:
+                while "GET" not in [request.method for request in raw.seen]:
+                    await anyio.sleep(0.01)
+                for _ in range(20):
+                    await session.list_tools()
+
+    assert [request.method for request in raw.seen].count("GET") == 1
 
 
 async def test_an_event_stream_that_ends_without_an_endpoint_is_disconnected(

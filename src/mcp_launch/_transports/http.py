@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -54,6 +55,11 @@ from mcp_launch._transports.web import (
 from mcp_launch.failures import Code, Stage
 from mcp_launch.options import Limits
 
+_PAUSE = 1.0
+"""Seconds between two attempts to open the event stream; doubled after each error."""
+_LONGEST_PAUSE = 30.0
+_BUSY = (HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS)
+
 
 class WebClient(httpx2.AsyncClient):
     """An httpx2 client that applies the headers of a specification and remembers why requests failed.
@@ -93,6 +99,10 @@ class WebClient(httpx2.AsyncClient):
         """The response by which the server has lost the session, if it has."""
         self.posts: Posts | None = None
         """The POSTs of a session; None while trying whether a URL speaks this transport."""
+        self._listener: int | None = None
+        """The task of the SDK that reads the event stream of the session; None until that was open."""
+        self._opened = -math.inf
+        """The time at which it was last opened."""
 
     def build_request(self, method: str, url: httpx2.URL | str, **options: Any) -> httpx2.Request:
         """Build a request as httpx2 does, and keep its JSON message.
@@ -132,17 +142,22 @@ class WebClient(httpx2.AsyncClient):
         if request.method != "POST":
             # The response to a listening GET or to the closing DELETE does not explain a failure.
             options["stream"] = True
+            # Any other GET resumes the response to a POST.
+            listens = request.method == "GET" and (
+                "last-event-id" not in request.headers or self._listener == anyio.get_current_task().id
+            )
             if self.posts:
                 await self.posts.before_stream()
             try:
-                response = await _without_rest(await super().send(request, **options))
+                send = self._listen if listens else super().send
+                response = await _without_rest(await send(request, **options))
             finally:
                 if self.posts:
                     self.posts.stream_answered()
             if request.method == "DELETE" and response.status_code == HTTPStatus.NOT_FOUND:
                 # The session is over already, and the SDK would log a warning.
                 response.status_code = HTTPStatus.NO_CONTENT
-            return self._with_events(response, is_answer="last-event-id" in request.headers)
+            return self._with_events(response, is_answer=not listens)
         if (refused := request.extensions.get("refusal")) is not None:
             return _error_answer(request, refused, status=HTTPStatus.BAD_REQUEST)
         message: dict[str, Any] = request.extensions["message"]
@@ -162,6 +177,31 @@ class WebClient(httpx2.AsyncClient):
         if not response.is_closed:
             response.stream = _Body(response.stream, post)
         return response
+
+    async def _listen(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Open the event stream of the session; if it was open before, try until the server is back.
+
+        The SDK gives up after two errors, and all later messages of the server would be lost.
+        """
+        # Some servers end each stream at once, and ask for the next GET without a delay.
+        await anyio.sleep_until(self._opened + _PAUSE)
+        pause = _PAUSE
+        while True:
+            try:
+                response = await super().send(request, **options)
+            except httpx2.TransportError:
+                if self._listener is None:
+                    raise
+            else:
+                if self.posts and _has_events(response):
+                    self._listener, self._opened = anyio.get_current_task().id, anyio.current_time()
+                # With 409, a server rejects a second stream as long as it has not noticed the end of the first one.
+                is_temporary = response.is_server_error or response.status_code in _BUSY
+                if self._listener is None or not is_temporary:
+                    return response
+                await response.aclose()
+            await anyio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
 
     async def _deliver(self, request: httpx2.Request, **options: Any) -> None:
         """Post a message without a response, following redirects as the SDK does."""
@@ -239,7 +279,7 @@ class WebClient(httpx2.AsyncClient):
 
     def _with_events(self, response: httpx2.Response, *, is_answer: bool) -> httpx2.Response:
         """Return the response for the SDK, with the events that are read if it is an event stream."""
-        if not response.is_success or media_type(response.headers) != EVENT_STREAM:
+        if not _has_events(response):
             return response
         return _with(response, EventBody(response, self.reading, is_answer=is_answer))
 
@@ -342,11 +382,13 @@ async def _read(response: httpx2.Response, *, longest: int) -> httpx2.Response:
     return _with(response, await whole(response, longest=longest))
 
 
+def _has_events(response: httpx2.Response) -> bool:
+    return response.is_success and media_type(response.headers) == EVENT_STREAM
+
+
 async def _without_rest(response: httpx2.Response) -> httpx2.Response:
     """Return the response, with only the start of its body unless it is an event stream; the SDK would read all."""
-    if response.is_success and media_type(response.headers) == EVENT_STREAM:
-        return response
-    return _with(response, await start_of(response))
+    return response if _has_events(response) else _with(response, await start_of(response))
 
 
 def _with(response: httpx2.Response, body: bytes | httpx2.AsyncByteStream) -> httpx2.Response:

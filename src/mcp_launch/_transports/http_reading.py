@@ -118,20 +118,25 @@ class EventBody(httpx2.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         limit = self._reading.reader.limits.bytes
         buffer = EventBuffer(limit, too_long=f"it is longer than {megabytes(limit)}; {allow_more('bytes')}")
-        async for chunk in self._chunks:
-            for start in range(0, len(chunk), _PIECE):
-                if start:
-                    await checkpoint()
-                try:
-                    for block in buffer.feed(chunk[start : start + _PIECE]):
-                        if given := await self._given(block):
-                            self._has_events = True
-                            yield given
-                            _large.set(None)
-                except EventTooLong as error:
-                    found = self._reading.reader.too_long(error.start, str(error))
-                    yield _event(self._reading.unread(found, is_answer=self._is_answer))
-                    return
+        try:
+            async for chunk in self._chunks:
+                for start in range(0, len(chunk), _PIECE):
+                    if start:
+                        await checkpoint()
+                    try:
+                        for block in buffer.feed(chunk[start : start + _PIECE]):
+                            if given := await self._given(block):
+                                self._has_events = True
+                                yield given
+                                _large.set(None)
+                    except EventTooLong as error:
+                        found = self._reading.reader.too_long(error.start, str(error))
+                        yield _event(self._reading.unread(found, is_answer=self._is_answer))
+                        return
+        except httpx2.TransportError:
+            # Proxies cut the stream of an idle session. The SDK opens it again after an end, but not after two errors.
+            if self._is_answer:
+                raise
         self._reading.unused = self._unused + buffer.rest[:_SMALL]
 
     async def _given(self, block: bytearray) -> bytes:
