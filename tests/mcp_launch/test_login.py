@@ -29,6 +29,7 @@ import keyring
 import pytest
 from keyring.backend import KeyringBackend
 from keyring.backends.fail import Keyring as NoKeyring
+from mcp import MCPError
 
 from mcp_launch import LaunchFailure, Options, StoredLogins, UnusableInput, launch, logins, open_session
 from mcp_launch._command import authorization
@@ -367,6 +368,26 @@ async def test_a_rejected_token_is_refreshed_or_the_failure_says_to_log_in_again
 
     assert f"could not be refreshed (POST {login.issuer}/token returned 400 invalid_grant)" in failure
     assert f'run "mcp-launch login {"--sse " if kind == "sse" else ""}{login.url}" again' in failure
+
+
+@pytest.mark.parametrize("refreshes", [True, False])
+async def test_a_running_session_uses_a_new_login(*, refreshes: bool, marked: Marked, tmp_path: Path) -> None:
+    async def log_in_again() -> None:
+        stored = await log_in(login)
+        if not refreshes:
+            logins.store(stored, replace(logins.tokens_of(stored), refresh_token=None))
+
+    with oauth_servers() as login:
+        await log_in_again()
+        async with open_session(http(login.url), cwd=tmp_path, options=STORED) as session:
+            for _ in range(2):
+                login.expire()
+                login.refreshed.clear()
+                says = "could not be refreshed" if refreshes else "its stored login was rejected"
+                with pytest.raises(MCPError, match=says):
+                    await session.list_tools()
+                await log_in_again()
+                await session.list_tools()
 
 
 @UNFINISHED

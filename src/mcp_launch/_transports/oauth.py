@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
@@ -66,17 +66,20 @@ class StoredAuth(httpx2.Auth):
         self._learn = learn
 
     async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        """Send the request with the access token; if it has expired or is rejected, refresh it and try again."""
+        """Send the request with the access token; if it has expired or is rejected, try again with a new one.
+
+        That is the token of a later login, if there is one, and otherwise a refreshed one.
+        """
         tokens = self._tokens or self._take(self._login, await _tokens_of(self._login))
         if not (self._login.has_expired and tokens.refresh_token):
             response = yield _authorized(request, tokens)
             if response.status_code != HTTPStatus.UNAUTHORIZED:
                 return
             self.slip = "its stored login was rejected"
-            if not tokens.refresh_token:
-                return
-        async with _alone(lock_of(self._login)):
+        async with _alone(lock_of(self._login)) if tokens.refresh_token else nullcontext():
             if not await self._was_renewed(tokens):
+                if not tokens.refresh_token:
+                    return
                 response = yield _refreshing(self._login, tokens)
                 await response.aread()
                 # Otherwise a new refresh token could be lost, after the server has revoked the old one.
@@ -87,14 +90,14 @@ class StoredAuth(httpx2.Auth):
             self.slip = self.slip or "its stored login was rejected"
 
     def _take(self, login: Login, tokens: Tokens) -> Tokens:
-        self._login, self._tokens = login, tokens
+        self._login, self._tokens, self.slip = login, tokens, None
         for each in (tokens.access_token, tokens.refresh_token, tokens.client_secret):
             if each:
                 self._learn(each)
         return tokens
 
     async def _was_renewed(self, used: Tokens) -> bool:
-        """Return True if the tokens must not be refreshed: another task or process did it, or the user logged out."""
+        """Return True if the tokens must not be refreshed: they were renewed elsewhere, or the login was deleted."""
         if self._tokens is not used:
             return True
         login = await anyio.to_thread.run_sync(read, self._login.key)
@@ -124,7 +127,6 @@ class StoredAuth(httpx2.Auth):
         )
         tokens = self._take(login, replace(used, access_token=access, refresh_token=refresh))
         self._login = await anyio.to_thread.run_sync(store, login, tokens)
-        self.slip = None
 
 
 def expiry(seconds: Any) -> float | None:
