@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
@@ -346,6 +347,42 @@ async def test_only_an_event_stream_that_was_open_is_tried_again(
             tasks.start_soon(partial(get, **{"last-event-id": "1"}))
 
     assert statuses == [503, 200, 405, 503]
+
+
+async def test_a_session_that_the_listening_get_finds_lost_fails_with_its_pending_requests(
+    marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_client, "_PAUSE", 0.01)
+    lines: list[str] = []
+    forgotten = threading.Event()
+
+    def traffic(_: str, __: str, line: str) -> None:
+        lines.append(line)
+
+    def forgets(request: Request) -> Iterator[bytes]:
+        if request.method == "GET" and not forgotten.is_set():
+            yield EVENTS + chunk(b"retry: 1\ndata:\n\n")
+            forgotten.wait(20)
+        elif request.method == "GET":
+            yield reply(404, b'{"jsonrpc": "2.0", "id": "", "error": {"code": -32600, "message": "gone"}}')
+        elif request.asks == "tools/call":
+            request.released.wait()
+        else:
+            yield works(request)
+
+    async def forget() -> None:
+        forgotten.set()
+
+    options = Options(traffic=traffic)
+    with raw_server(forgets) as raw, anyio.fail_after(20):
+        async with mcp_launch.launch([http(f"{raw.origin}/mcp")], cwd=tmp_path, options=options) as fleet:
+            told = await held_calls(fleet["web"].session, raw.seen, forget)
+            failure = await later_failure(fleet["web"])
+
+    assert [each.data["code"] for each in told] == ["session_lost"] * 5
+    assert (failure.stage, failure.code, failure.facts["method"]) == ("call", "session_lost", "GET")
+    # What wakes the reader is not from the server.
+    assert [line for line in lines if '"code":0' in line] == []
 
 
 async def test_a_server_that_ends_each_event_stream_at_once_is_not_flooded(

@@ -59,6 +59,8 @@ _PAUSE = 1.0
 """Seconds between two attempts to open the event stream; doubled after each error."""
 _LONGEST_PAUSE = 30.0
 _BUSY = (HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS)
+_WAKE = b'data: {"jsonrpc": "2.0", "id": null, "error": {"code": 0, "message": ""}}\n\n'
+"""An error that the SDK passes on, so that the reader of the session notices that it is lost, and then ignores."""
 
 
 class WebClient(httpx2.AsyncClient):
@@ -198,10 +200,15 @@ class WebClient(httpx2.AsyncClient):
                 # With 409, a server rejects a second stream as long as it has not noticed the end of the first one.
                 is_temporary = response.is_server_error or response.status_code in _BUSY
                 if self._listener is None or not is_temporary:
-                    return response
+                    break
                 await response.aclose()
             await anyio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
+        if self._listener is None or response.status_code != HTTPStatus.NOT_FOUND:
+            return response
+        self.memory.answered(request, response, is_mcp=False, body=await start_of(response))
+        self.lost = self.memory.found
+        return httpx2.Response(HTTPStatus.OK, headers={"content-type": EVENT_STREAM}, content=_WAKE, request=request)
 
     async def _deliver(self, request: httpx2.Request, **options: Any) -> None:
         """Post a message without a response, following redirects as the SDK does."""
