@@ -45,7 +45,7 @@ def run_play(
 
 
 def _run(agent: Play | Replay) -> int:
-    if sys.stdin.isatty():
+    if sys.stdin and sys.stdin.isatty():
         sys.stderr.write("This is an agent: a client starts it. Press Ctrl-D to end.\n")
     return agent.run()
 

@@ -99,6 +99,14 @@ def test_standard_output_that_is_full_is_named() -> None:
     assert (done.returncode, done.stderr) == (2, "acp-bindings play: standard output: No space left on device\n")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell that can close descriptors")
+def test_an_agent_whose_standard_input_is_closed_ends() -> None:
+    command = ["sh", "-c", 'exec "$0" "$@" <&-', *COMMAND]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
 @pytest.mark.parametrize(
     ("expected", "answers", "got"),
     [
