@@ -38,13 +38,14 @@ def explain_refusal(error: OSError, *, path: str, command: str, cwd: str) -> Com
             message = f"too many files are open to start it; {advice}"
         case errno.EAGAIN | errno.ENOMEM:
             code = "failed"
-            advice = "launch fewer servers, or raise the limits for memory and processes"
+            advice = FEWER
             message = f"the system cannot start another process ({reason})"
         case _:
             message = f'cannot run "{command}": {reason}'
     return CommandError(code, message, advice=advice)
 
 
+FEWER = "launch fewer servers, or raise the limits for memory and processes"
 _DIRECTORY = "use another working directory, or create this one. The server was not started"
 
 

@@ -101,8 +101,13 @@ async def test_a_block_may_end_while_servers_still_start(marked: Marked, tmp_pat
 @pytest.mark.parametrize(
     "unexpected",
     [
-        ("_live_once", ArithmeticError("text"), "ArithmeticError"),
-        ("spawn", ModuleNotFoundError("text", name="mcp.server"), "ModuleNotFoundError: mcp.server"),
+        ("_live_once", ArithmeticError("text"), "failed unexpectedly (ArithmeticError)"),
+        (
+            "spawn",
+            ModuleNotFoundError("text", name="mcp.server"),
+            "failed unexpectedly (ModuleNotFoundError: mcp.server)",
+        ),
+        ("_sdk", RuntimeError("can't start new thread"), "the system cannot start another thread"),
     ],
 )
 async def test_unexpected_exceptions_are_failures(
@@ -119,7 +124,7 @@ async def test_unexpected_exceptions_are_failures(
         async with mcp_launch.launch([marked.plain()], cwd=tmp_path, policy="all"):
             raise AssertionError("plain is not ready")
 
-    assert str(raised.value) == f"not ready: plain: failed unexpectedly ({shown})"
+    assert str(raised.value) == f"not ready: plain: {shown}"
     assert [(failure.code, failure.__cause__) for failure in raised.value.failures] == [("failed", error)]
 
 

@@ -11,7 +11,7 @@ import anyio.to_thread
 
 from acp_bindings._processes.process import ChildProcess
 from mcp_launch._servers.record import Record, Terms
-from mcp_launch._spawn import spawn
+from mcp_launch._spawn import FEWER, spawn
 from mcp_launch._spec import ServerSpec, StdioServer, parse_server, transport_meant
 from mcp_launch.failures import OF_ACP, LaunchFailure
 from mcp_launch.options import Options, OptionsFor, Restart, Transports, options_for
@@ -123,7 +123,11 @@ def _unknown(record: Record, spec: ServerSpec, error: Exception) -> LaunchFailur
     """Return the failure for an unexpected exception."""
     missing = f": {error.name}" if isinstance(error, ModuleNotFoundError) else ""
     message = f"failed unexpectedly ({type(error).__name__}{missing})"
-    failure = LaunchFailure(message, server=record.name, stage=record.stage, code="failed")
+    advice: str | None = None
+    # It has no type of its own. Limits for processes count threads as well.
+    if str(error) == "can't start new thread":
+        message, advice = "the system cannot start another thread", FEWER
+    failure = LaunchFailure(message, server=record.name, stage=record.stage, code="failed", advice=advice)
     return failure.because(error, hide=spec.redactor)
 
 
