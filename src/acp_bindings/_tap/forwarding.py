@@ -154,6 +154,13 @@ def start(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> su
         raise CannotForward(f"{command[0]}: {reason}", status=NOT_EXECUTABLE) from None
 
 
+def python_of(module: str, *arguments: str) -> list[str]:
+    """Return the command that runs `main` of a module with the same module path as here."""
+    # An archive sets it only in its process. It also replaces the current directory, whose project is being edited.
+    code = f"import sys; sys.path[:] = {list(map(str, sys.path))}; from {module} import main; main()"
+    return [sys.executable, "-c", code, *arguments]
+
+
 class Streams(NamedTuple):
     """What happens with the chunks of each stream on their way.
 

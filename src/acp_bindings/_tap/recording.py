@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 
 from acp_bindings._secrets import argument_secrets, environment_secrets
 from acp_bindings._standard_streams import printable, without_ci_commands
-from acp_bindings._tap.forwarding import Frame, framed, frames_of, write_all
+from acp_bindings._tap.forwarding import Frame, framed, frames_of, python_of, write_all
 from acp_bindings.recordings import Recorder
 from acp_bindings.setup.capabilities import Side
 
@@ -305,10 +305,6 @@ def _live_check() -> Any:
 
 
 def _viewer(path: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-P", "-m", "acp_bindings", "view", "--serve", "--open", "--until-eof", path]
+    command = python_of("acp_bindings.__main__", "view", "--serve", "--open", "--until-eof", path)
     # It prints its address, which must not become part of the conversation. Its input ends with this process.
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=2)
-
-
-if __name__ == "__main__":
-    main()

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from acp_bindings._tap.forwarding import (
     Copies,
     copying,
     forward,
+    python_of,
     signals_kept,
     start,
     write_all,
@@ -67,8 +67,7 @@ def tap(command: Sequence[str], *, output: str | None, check: bool, view: bool, 
 @contextmanager
 def _recorder(options: Mapping[str, object]) -> Generator[tuple[Copies, BinaryIO]]:
     """Run the second process during the block, in its own session: it outlives a signal to this process group."""
-    # Safe paths: the current directory belongs to a project that is being edited.
-    command = [sys.executable, "-P", "-m", "acp_bindings._tap.recording", json.dumps(dict(options))]
+    command = python_of("acp_bindings._tap.recording", json.dumps(dict(options)))
     recorder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
     source, sink = cast("BinaryIO", recorder.stdout), cast("BinaryIO", recorder.stdin)
     lost = partial(_tell, "the recording process has ended; the conversation goes on")

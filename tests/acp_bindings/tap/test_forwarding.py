@@ -7,6 +7,7 @@ import resource
 import select
 import signal
 import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -263,6 +264,19 @@ def test_the_conversation_goes_on_without_the_viewer(tmp_path: Path) -> None:
         process.communicate(timeout=10)
     assert process.returncode == 0
     assert "end" in lines_of(tmp_path / "talk")[-1]
+
+
+def test_the_module_path_may_be_set_only_in_the_process(tmp_path: Path) -> None:
+    # As in an archive.
+    venv.create(tmp_path / "empty")
+    code = f"import sys; sys.path[:] = {sys.path}; from acp_bindings.__main__ import main; main()"
+    command = [str(tmp_path / "empty/bin/python"), "-c", code, *tap("--view", agent=ECHO)[3:]]
+    with running(command, BROWSER="true", XDG_STATE_HOME=str(tmp_path)) as process:
+        assert process.stderr
+        assert b"recording to" in process.stderr.readline()
+        assert b"http://127.0.0.1:" in process.stderr.readline()
+        process.communicate(timeout=10)
+    assert len(list(tmp_path.glob("acp-bindings/recordings/*"))) == 1
 
 
 def test_the_viewer_ends_with_the_agent(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_bindings._tap.forwarding import Copies, Frame, framed, frames_of
+from acp_bindings._tap.forwarding import Copies, Frame, framed, frames_of, python_of
 from acp_bindings._tap.recording import Recording, open_new, tell
 from tests.acp_bindings.tap.support import TAP, lines_of, run, running, tap
 
@@ -187,7 +187,7 @@ def test_a_failure_of_the_recording_process_does_not_end_the_agent(tmp_path: Pat
         "receipts": False,
         "secrets": False,
     }
-    command = [sys.executable, "-m", "acp_bindings._tap.recording", json.dumps(options)]
+    command = python_of("acp_bindings._tap.recording", json.dumps(options))
     with running([sys.executable, "-c", "input()"]) as agent:
         known = framed(b"s", json.dumps({"pid": agent.pid, "command": []}).encode())
         assert run(command, known + framed(b"s", b"not JSON")).returncode == 1
