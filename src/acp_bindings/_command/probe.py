@@ -50,7 +50,7 @@ def probe_agent(
     if problem := _problem(options, {"--record": record, "--junit": junit, "--html": html}):
         return _refuse(problem)
     report = Report(version=options.version, when=datetime.now(UTC))
-    ended_by = 0
+    ended_by, unwritten = 0, list[str]()
     with _sigterm_as_interrupt() as signal_number:
         try:
             anyio.run(partial(fill, report, options, chosen, record=record, done=tell))
@@ -59,13 +59,19 @@ def probe_agent(
         except (AcpError, ImportError) as error:
             # The message has the arguments of Python functions.
             return _refuse(str(error).replace("pass headers= or auth=", "pass --header 'Authorization: …'"))
+        except OSError as error:
+            if record is None or error.filename != record:
+                raise
+            unwritten.append(f"--record {record}: {error.strerror}")
     _write(f"{json_of(report) if as_json else summary_of(report)}\n")
     for option, path, text_of in (("--junit", junit, _junit_of), ("--html", html, _html_of)):
         if path is not None:
             try:
                 atomic_write(path, text_of(report).encode())
             except OSError as error:
-                return _refuse(f"{option} {path}: {error.strerror}")
+                unwritten.append(f"{option} {path}: {error.strerror}")
+    if unwritten:
+        return max(map(_refuse, unwritten))
     return 128 + ended_by if ended_by else int(report.has_failed)
 
 

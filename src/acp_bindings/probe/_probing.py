@@ -57,6 +57,7 @@ async def probe(
 
     Raises:
         CannotStart: the agent cannot be started.
+        OSError: the recording cannot be written.
         ValueError: *only* or *skip* names an unknown check or leaves none, or *version* is not 1 or 2.
     """
     if version not in (1, 2):
@@ -111,6 +112,8 @@ async def fill(
                         write = partial(atomic_write, fspath(record), bench.recording(), private=True)
                         await anyio.to_thread.run_sync(write)
                 except OSError as error:
+                    # The error of a write has no name, and that of a file which would replace it another one.
+                    error.filename = record and fspath(record)
                     failure = failure or error
     if failure is not None:
         raise failure

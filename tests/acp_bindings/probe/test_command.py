@@ -164,6 +164,23 @@ def test_secrets_of_the_environment_are_in_no_output(
         assert "not-" not in each
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only some systems have a full device")
+def test_a_file_that_cannot_be_written_does_not_cost_other_results(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    html = tmp_path / "html"
+    options = ["--record", "/dev/full", "--junit", "/dev/full", "--html", str(html), "--only", "negotiation.info"]
+
+    assert run(*options, "--", *AGENT) == 2
+
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[-1].startswith("1 ok")
+    assert "negotiation.info" in html.read_text()
+    assert printed.err == "".join(
+        f"acp-bindings probe: {option} /dev/full: No space left on device\n" for option in ("--record", "--junit")
+    )
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send these signals")
 @pytest.mark.parametrize(
     ("number", "start"),
