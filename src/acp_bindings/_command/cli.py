@@ -175,7 +175,7 @@ def probe(
     Give the agent's command after "--", or its URL: acp-bindings probe -- python my_agent.py
 
     Exit status: 0 if no check failed, even with warnings; 1 if a check failed; 2 if the agent cannot be started, a file
-    cannot be written or the command line is invalid; 130 or 143 after Ctrl-C or SIGTERM.
+    cannot be written or the command line is invalid; 129, 130 or 143 after SIGHUP, Ctrl-C or SIGTERM.
     """
     from acp_bindings._command.probe import print_checks, probe_agent  # noqa: PLC0415
     from acp_bindings.probe._bench import Options  # noqa: PLC0415

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -51,7 +51,7 @@ def probe_agent(
         return _refuse(problem)
     report = Report(version=options.version, when=datetime.now(UTC))
     ended_by, unwritten = 0, list[str]()
-    with _sigterm_as_interrupt() as signal_number:
+    with _signals_as_interrupt() as signal_number:
         try:
             anyio.run(partial(fill, report, options, chosen, record=record, done=tell))
         except KeyboardInterrupt:
@@ -63,7 +63,9 @@ def probe_agent(
             if record is None or error.filename != record:
                 raise
             unwritten.append(f"--record {record}: {error.strerror}")
-    _write(f"{json_of(report) if as_json else summary_of(report)}\n")
+    # After SIGHUP, the terminal is gone.
+    with suppress(OSError) if ended_by else nullcontext():
+        _write(f"{json_of(report) if as_json else summary_of(report)}\n")
     for option, path, text_of in (("--junit", junit, _junit_of), ("--html", html, _html_of)):
         if path is not None:
             try:
@@ -124,22 +126,28 @@ def _unwritable(path: str) -> str | None:
 
 
 @contextmanager
-def _sigterm_as_interrupt() -> Generator[Callable[[], int]]:
-    """Treat SIGTERM as Ctrl-C, so that the agent is stopped. Yield what returns the number of the signal."""
+def _signals_as_interrupt() -> Generator[Callable[[], int]]:
+    """Treat SIGTERM and SIGHUP as Ctrl-C, so that the agent is stopped. Yield what returns the number of the signal."""
     received: list[int] = []
 
     def interrupt(number: int, _: object) -> None:
         received.append(number)
-        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-            # A background job of a script ignores Ctrl-C.
-            raise KeyboardInterrupt
-        signal.raise_signal(signal.SIGINT)
+        # The end of a terminal sends more than one. A second Ctrl-C would interrupt the cleanup.
+        if len(received) == 1:
+            if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+                # A background job of a script ignores Ctrl-C.
+                raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    numbers = [signal.SIGTERM]
+    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as under `nohup`
+        numbers.append(signal.SIGHUP)
+    before = {number: signal.signal(number, interrupt) for number in numbers}
     try:
         yield lambda: received[0] if received else signal.SIGINT
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _refuse(reason: str) -> int:
