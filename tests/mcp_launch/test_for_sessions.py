@@ -249,7 +249,10 @@ agent = Agent("tools", version="1.0", mcp=mcp_launch.for_sessions())
 async def answer(turn: Turn) -> None:
     await turn.say("begun")
     if turn.text == "wait":
-        await anyio.sleep_forever()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            print("leaving", file=sys.stderr)
     if turn.text == "stubborn":
         while True:
             try:
@@ -294,21 +297,27 @@ class Talk:
 
 
 @pytest.mark.parametrize(
-    ("text", "number"), [(None, None), ("wait", None), ("wait", signal.SIGTERM), ("wait", signal.SIGINT)]
+    ("text", "number"),
+    [(None, None), ("wait", None), *(("wait", each) for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP))],
 )
 async def test_the_process_and_its_servers_end_when_the_input_is_closed_or_on_a_signal(
     marked: Marked, text: str | None, number: signal.Signals | None, anyio_backend: str
 ) -> None:
     with anyio.fail_after(20):
         command = [sys.executable, "-c", AGENT, anyio_backend]
-        async with await anyio.open_process(command, stderr=subprocess.DEVNULL) as process:
+        async with await anyio.open_process(command) as process:
             await Talk(process).begin(marked.plain(), marked.plain(name="other"), text=text)
             assert len(marked.running()) == 2
             assert process.stdin
+            assert process.stderr
             before = anyio.current_time()
             if number is None:
                 await process.stdin.aclose()
             else:
+                process.send_signal(number)
+            if number == signal.SIGHUP:
+                # The end of a terminal sends another one.
+                assert b"leaving" in await process.stderr.receive()
                 process.send_signal(number)
             await process.wait()
             took = anyio.current_time() - before

@@ -566,7 +566,15 @@ class Agent(Generic[M]):
 async def _cancel_on_signal(tasks: TaskGroup) -> None:
     if sys.platform == "win32":
         return
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # `nohup` ignores it
+        signal.signal(signal.SIGHUP, _hang_up)
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for _ in signals:
             tasks.cancel_scope.cancel()
             return
+
+
+def _hang_up(number: int, _: object) -> None:
+    """End the process as after SIGTERM, once: the end of a terminal sends more signals, also during the cleanup."""
+    signal.signal(number, signal.SIG_IGN)
+    signal.raise_signal(signal.SIGTERM)
