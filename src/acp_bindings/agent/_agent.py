@@ -301,11 +301,15 @@ class Agent(Generic[M]):
     def run(self, *, backend: Literal["asyncio", "trio"] = "asyncio") -> None:
         """Serve the client that started this process over standard input and output, until it exits or a signal comes.
 
+        The signals are SIGTERM, Ctrl-C, and SIGHUP if the program neither handles nor ignores it. In a thread other
+        than the main one, all of them are left to the program.
+
         Raises:
             ValueError: the agent is incomplete, for example without a prompt handler.
         """
         self._checked()  # here, because an exception group would hide the error
-        self._exit = threading.Thread(target=self._leave, daemon=True)
+        if threading.current_thread() is threading.main_thread():
+            self._exit = threading.Thread(target=self._leave, daemon=True)
         try:
             anyio.run(self._run_process, backend=backend)
         finally:
@@ -373,7 +377,8 @@ class Agent(Generic[M]):
 
     async def _run_process(self) -> None:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_cancel_on_signal, tasks)
+            if self._exit:
+                tasks.start_soon(_cancel_on_signal, tasks)
             await self.serve()
             tasks.cancel_scope.cancel()
 

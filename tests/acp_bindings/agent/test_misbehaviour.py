@@ -569,26 +569,30 @@ def finish() -> None:
     time.sleep(0.5)
     print("finished", file=sys.stderr)
 
-agent.run()
+RUN
 threading.Thread(target=finish).start()
 time.sleep(0.5)
 print("finished", file=sys.stderr)
 """
+RUN = "agent.run()"
+RUN_IN_A_THREAD = "thread = threading.Thread(target=agent.run); thread.start(); thread.join()"
 IN_ANYIO = "anyio.to_thread.run_sync(time.sleep, 60, abandon_on_cancel=True)"
 
 
 @pytest.mark.parametrize(
-    ("call", "end", "status", "says"),
+    ("run", "call", "end", "status", "says"),
     [
-        (IN_ANYIO, "", 0, "finished\nfinished\n"),
-        (IN_ANYIO, "raise LookupError", 1, "\nLookupError\n"),
-        ("asyncio.to_thread(time.sleep, 60)", "", 0, "a call in a thread of agent threads is still running"),
+        (RUN, IN_ANYIO, "", 0, "finished\nfinished\n"),
+        (RUN, IN_ANYIO, "raise LookupError", 1, "\nLookupError\n"),
+        (RUN, "asyncio.to_thread(time.sleep, 60)", "", 0, "a call in a thread of agent threads is still running"),
+        # There it waits for the calls, because the end of the process is the business of the main thread.
+        (RUN_IN_A_THREAD, "asyncio.to_thread(time.sleep, 1)", "", 0, "finished\nfinished\n"),
     ],
 )
 def test_a_process_ends_without_the_calls_that_it_has_left_in_threads(
-    call: str, end: str, status: int, says: str
+    run: str, call: str, end: str, status: int, says: str
 ) -> None:
-    program = [sys.executable, "-c", PROGRAM.replace("CALL", call) + end]
+    program = [sys.executable, "-c", PROGRAM.replace("RUN", run).replace("CALL", call) + end]
     agent: Any
     with subprocess.Popen(program, stdin=-1, stdout=-1, stderr=-1, bufsize=0) as agent:
         agent.stdin.write(_line("initialize", {"protocolVersion": 1}, 1))
