@@ -4,14 +4,18 @@ python examples/gemini_client.py [--yolo] -- gemini --experimental-acp
 """
 
 import argparse
+import asyncio
 import sys
+import threading
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import anyio
 
-from acp_bindings import AcpError, v1
+from acp_bindings import v1
 from acp_bindings.client import Client, Files, PermissionQuestion, Session, Terminals
+from acp_bindings.setup import RequestError
 
 
 class GeminiFiles(Files):
@@ -29,7 +33,7 @@ async def ask(question: PermissionQuestion) -> v1.PermissionOption | None:
     for number, option in enumerate(question.options, start=1):
         print(f"  {number}. {option.name} ({option.kind})")
     while question.options:
-        choice = await anyio.to_thread.run_sync(read, "Select option: ", abandon_on_cancel=True) or ""
+        choice = await read("Select option: ") or ""
         if choice.isdigit() and 1 <= int(choice) <= len(question.options):
             return question.options[int(choice) - 1]
         print("Invalid selection, try again.")
@@ -68,18 +72,22 @@ async def main(options: argparse.Namespace) -> None:
     )
     async with client.connect(options.command) as agent, agent.session(cwd=Path.cwd()) as session:
         print(f"Connected to {agent.peer}, session {session.id}. :exit ends.")
-        while (line := await anyio.to_thread.run_sync(read, "\n> ", abandon_on_cancel=True)) not in (None, ":exit"):
+        while (line := await read("\n> ")) not in (None, ":exit"):
             try:
                 print(f"\n[{await session.prompt(line or '')}]")
-            except AcpError as error:
+            except RequestError as error:
                 print(error, file=sys.stderr)
 
 
-def read(question: str) -> str | None:
-    try:
-        return input(question).strip()
-    except EOFError:
-        return None
+async def read(question: str) -> str | None:
+    """Return the next line of the user, or None at the end of the input."""
+    print(question, end="", flush=True)
+    line: Future[bytes] = Future()
+    # The exit waits for the threads of AnyIO, but not for a daemon. That must not hold the lock of a buffer then.
+    stdin = open(0, "rb", buffering=0, closefd=False)  # noqa: SIM115 - open to the end
+    threading.Thread(target=lambda: line.set_result(stdin.readline()), daemon=True).start()
+    text = await asyncio.wrap_future(line)
+    return text.decode().strip() if text else None
 
 
 if __name__ == "__main__":

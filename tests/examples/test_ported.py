@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import runpy
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,6 +51,40 @@ async def test_the_mirror_agent_returns_each_block_and_handles_an_extension(tmp_
 
 def test_the_console_client_prints_the_text_of_the_agent() -> None:
     assert "| Agent: You said Hello." in run("console_client.py", said="Hello\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send Ctrl-C to one process")
+@pytest.mark.parametrize("program", [("console_client.py",), ("gemini_client.py", "--")])
+@pytest.mark.parametrize("end", ["Ctrl-C", "the agent exits"])
+def test_a_console_client_does_not_wait_for_its_user_in_the_end(
+    program: tuple[str, ...], end: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "script"
+    script.write_text('{"prompt": null}\n{"exit": 3}\n')
+    command = [
+        sys.executable,
+        EXAMPLES / program[0],
+        *program[1:],
+        sys.executable,
+        "-m",
+        "acp_bindings",
+        "play",
+        script,
+    ]
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    process: Any
+    with subprocess.Popen(command, **pipes) as process:
+        try:
+            while process.stdout.read(1) != b">":
+                pass
+            if end == "Ctrl-C":
+                process.send_signal(signal.SIGINT)
+            else:
+                process.stdin.write(b"Hello\n")
+                process.stdin.flush()
+            assert process.wait(30) == (-signal.SIGINT if end == "Ctrl-C" else 1)
+        finally:
+            process.kill()
 
 
 async def test_the_client_of_gemini_reads_a_missing_file_as_empty(tmp_path: Path) -> None:
