@@ -113,6 +113,17 @@ _UV = "is uv installed?"
 _INSTALLERS = {"node": _NODE, "npm": _NODE, "npx": _NODE, "uv": _UV, "uvx": _UV, "docker": "is Docker installed?"}
 RUNNERS = frozenset((*_INSTALLERS, "bun", "bunx", "deno", "pipx", "podman", "python", "python3"))
 """Programs that start servers. They are recognized even if they are not installed."""
+WITH_VALUE = frozenset(
+    (
+        *("--default-index", "--extra-index-url", "--index", "--index-url", "--registry"),
+        *("--directory", "--env-file", "--extra", "--package", "--project", "--python", "-p"),
+        *("--with", "--with-editable", "--with-requirements", "--import", "--loader", "--require", "-r", "-W", "-X"),
+    )
+)
+"""Options of runners that are followed by a value, before the package or script. Those of docker are others."""
+WITH_VALUE_OF_DOCKER = frozenset(
+    ("-e", "--env", "--env-file", "-v", "--volume", "--mount", "--network", "--name", "-p", "--publish", "-w", "-u")
+)
 
 
 class _Command(NamedTuple):

@@ -128,6 +128,7 @@ def test_the_response_of_the_registry_is_read_too() -> None:
     ("command", "package"),
     [
         ("npx -y @a/w@1.2.0 --flag x", {"registryType": "npm", "identifier": "@a/w", "version": "1.2.0"}),
+        ("npx -y --registry https://r/ w@1", {"registryType": "npm", "identifier": "w", "version": "1"}),
         ("uvx --with w==1 run-w==2", {"registryType": "pypi", "identifier": "run-w", "version": "2"}),
         (
             "docker run -i --rm -e TOKEN -v /a:/b ghcr.io/a/w:1 x",

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from itertools import pairwise
 
 from mcp_launch._command.fix.draft import Draft, Remedy
 from mcp_launch._command.fix.packages import Package, similar
@@ -16,7 +17,7 @@ from mcp_launch._command.fix.paths import (
     environments_near,
     is_path,
 )
-from mcp_launch._executable import RUNNERS
+from mcp_launch._executable import RUNNERS, WITH_VALUE
 from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._edit import Edit
 
@@ -186,13 +187,10 @@ def _package_at(draft: Draft) -> int | None:
     if draft.program not in RUNNERS - {"deno", "docker", "podman"}:
         return None
     verbs = {"run", "x", "exec", "tool", "dlx"}
-    skip = False
-    for index, each in enumerate(draft.args):
-        if skip or each in verbs:
-            skip = False
-        elif each in ("--with", "--python", "-p", "--index-url"):
-            skip = True
-        elif not each.startswith("-"):
+    # The value of --package is the package itself.
+    skip = WITH_VALUE - {"--package"}
+    for index, (before, each) in enumerate(pairwise(("", *draft.args))):
+        if before not in skip and each not in verbs and not each.startswith("-"):
             return None if is_path(each) else index
     return None
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from acp_bindings._lazy import closest
+from mcp_launch._executable import WITH_VALUE, WITH_VALUE_OF_DOCKER
 from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._detection import described, meant_by
 from mcp_launch.config._documents import Path
@@ -36,14 +37,10 @@ class _Runner(NamedTuple):
     """The options that name the package, so that the program may have another name."""
 
 
-_DOCKER = frozenset(
-    ("-e", "--env", "--env-file", "-v", "--volume", "--mount", "--network", "--name", "-p", "--publish", "-w", "-u")
-)
-_UVX = frozenset(("--from", "--with", "-p", "--python", "--index-url", "--index"))
 _RUNNERS = {
-    "npm": _Runner(("npx", "bunx", "pnpx"), "@", ("-y",), frozenset(("-p", "--package")), ("-p", "--package")),
-    "pypi": _Runner(("uvx",), "==", (), _UVX, ("--from",)),
-    "oci": _Runner(("docker", "podman"), ":", ("run", "-i", "--rm"), _DOCKER),
+    "npm": _Runner(("npx", "bunx", "pnpx"), "@", ("-y",), WITH_VALUE, ("-p", "--package")),
+    "pypi": _Runner(("uvx",), "==", (), WITH_VALUE | {"--from"}, ("--from",)),
+    "oci": _Runner(("docker", "podman"), ":", ("run", "-i", "--rm"), WITH_VALUE_OF_DOCKER),
     "nuget": _Runner(("dnx",), "@"),
 }
 
