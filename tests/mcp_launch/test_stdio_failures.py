@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -103,6 +105,28 @@ async def test_colors_do_not_hide_secrets_or_hints(marked: Marked, tmp_path: Pat
         assert "npm error code E404, key [redacted]" in failure.message
         assert SECRET[half:] not in str(failure.to_json())
         assert ("the npm package does not exist" in failure.message) == bool(stream)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (f"\x1b[31mInvalid key {SECRET}", "status 1; it logged: Invalid key [redacted]"),
+        ({"code": 7}, 'status 1; it logged: {"code": 7}'),
+        ("KEY is not set\n", '; add it to "env" (on the command line, -e KEY); it logged: KEY is not set'),
+    ],
+)
+async def test_the_last_error_that_a_server_logged_says_why_it_exited(
+    data: object, says: str, marked: Marked, tmp_path: Path
+) -> None:
+    logs = [("error", "an earlier one"), ("emergency", data), ("info", "closing")]
+    params = [{"level": level, "data": each} for level, each in logs]
+    lines = [json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": each}) for each in params]
+    code = f"import time; input(); print(*{lines}, sep='\\n', flush=True); time.sleep(0.2); exit(1)"
+
+    failure = await failure_of(marked.stdio("logs", sys.executable, "-c", code), cwd=tmp_path)
+
+    assert failure.message.endswith(says)
+    assert [says.partition("logged: ")[2]] == failure.facts["logged"]
 
 
 async def test_a_server_that_was_never_ready_is_ended_soon(marked: Marked, tmp_path: Path) -> None:

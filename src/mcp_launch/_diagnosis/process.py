@@ -67,7 +67,7 @@ _NO_COMMAND = re.compile(r"^\S*sh: .*jsonrpc\"?:\"?2|^'.*jsonrpc.* is not recogn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """Observations of a process. Only `stray` is redacted already."""
+    """Observations of a process. Only `stray` and `logged` are redacted already."""
 
     spec: StdioServer
     phrases: Phrases
@@ -75,6 +75,8 @@ class Seen:
     """True if it wrote a message."""
     stray: Sequence[str]
     """The first lines of its standard output that were not messages."""
+    logged: list[str]
+    """The lines of the last error that it logged by a message."""
     echoes: bool
     """True if it echoed its input."""
     only_echoes: bool
@@ -103,6 +105,8 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
     facts: dict[str, Any] = {"stderr": list(seen.stderr[-_LAST_LINES:])}
     if seen.stray:
         facts["stdout"] = list(seen.stray)
+    if seen.logged:
+        facts["logged"] = seen.logged
     if seen.gave_up_at is not None:
         event, more = f"wrote a line of more than {megabytes(seen.gave_up_at)}", allow_more("bytes")
         return advised("invalid_response" if seen.spoke else "not_mcp", event, more, facts | {"limit": "bytes"})
@@ -111,6 +115,11 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
     # npm writes notices about itself and warnings about packages, whether or not anything is wrong.
     said = unwrapped(line for line in seen.stderr if line.strip() and not _NOTICE.match(line))
     hint, line = explain_end(said, status=seen.status)
+    verb = "wrote on stderr"
+    if line is None and seen.logged:
+        said, verb = seen.logged, "logged"
+        hint, line = explain_end(said, status=seen.status)
+    quoted = line and f"it {verb}: {seen.spec.redactor.start(line, SHOWN)}"
     if (status := seen.status) is not None:
         facts |= {"signal": signal_name(status)} if status < 0 else {"exit_code": status}
         hint, edit = _reason(seen, said, hint, line or "")
@@ -118,9 +127,9 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
         # A program that ends at once without an error was not meant to be a server.
         complains = hint is not None or _COMPLAINT.search(line or "")
         other = _OTHER_PROGRAM if status == 0 and not complains and not seen.spoke else None
-        words = f"{_last_words(seen, hint, line)}{f'; {other}' if other else ''}"
+        words = f"{_last_words(seen, hint, quoted)}{f'; {other}' if other else ''}"
         return Diagnosis("exited", f"{how_it_ended(status)}{words}", facts, advice=hint or other)
-    words = _last_words(seen, hint, line)
+    words = _last_words(seen, hint, quoted)
     if waited is not None:
         late = f"did not answer within {waited:.1f} s{words}"
         wrong = None if seen.spoke else _no_mcp(seen)
@@ -228,10 +237,10 @@ def _with_older(seen: Seen, hint: str) -> tuple[str, dict[str, Any] | None]:
     return f'{why}; put "--with", "{package}" {where} its "args" ({shown} --with \'{package}\' …)', edit
 
 
-def _last_words(seen: Seen, hint: str | None, line: str | None) -> str:
+def _last_words(seen: Seen, hint: str | None, quoted: str | None) -> str:
     reason = f": {hint}" if hint else ""
-    if line:
-        return f"{reason}; it wrote on stderr: {seen.spec.redactor.start(line, SHOWN)}"
+    if quoted:
+        return f"{reason}; {quoted}"
     if seen.stray:
         return f'{reason}; it wrote "{seen.stray[0]}" on stdout, which is not a JSON-RPC message'
     if any(map(str.strip, seen.stderr)):

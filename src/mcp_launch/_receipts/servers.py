@@ -169,6 +169,7 @@ class Process:
             phrases=Phrases(),
             spoke=self._stdout.spoke,
             stray=self._stdout.stray,
+            logged=self._stdout.logged(),
             echoes=self._stdout.echoes,
             only_echoes=self._stdout.only_echoes,
             unfinished=uncoloured(trimmed(self._rest[b"a"]).decode(errors="replace")),

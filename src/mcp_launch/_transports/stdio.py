@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
@@ -98,6 +99,8 @@ _ECHOES = 64
 """The number of sent lines that are remembered, to recognize an echo."""
 _LOOKED_AT = 65536
 """Bytes of a line from which its start is shown."""
+_ERRORS = ("error", "critical", "alert", "emergency")
+"""The levels of log messages that may explain why a server ends."""
 _NO_JSON = Invalid("it is not JSON")
 
 
@@ -116,6 +119,8 @@ class Stdout:
         self.misshapen: Diagnosis | None = None
         """The diagnosis of the last response that could not be read."""
         self._last_stray = b""
+        self._logged: Any = ""
+        """The data of the last error that the server logged."""
         self._reader = reader
         self._awaited = awaited
         """Returns True if a request with an id is pending."""
@@ -148,6 +153,10 @@ class Stdout:
         messages = self._in_place_of(found) if isinstance(found, Invalid) else found
         if messages:
             self.spoke = True
+            for message in messages:
+                if isinstance(message, JSONRPCNotification) and message.method == "notifications/message":
+                    params = message.params or {}
+                    self._logged = params.get("data") if params.get("level") in _ERRORS else self._logged
         elif isinstance(found, Invalid) and found.limit:
             self._reader.warn_once(found, self._warn)
         elif line:
@@ -165,6 +174,12 @@ class Stdout:
         """Remember a sent line, to recognize an echo."""
         if self._ours is not None:
             self._ours.append(line)
+
+    def logged(self) -> list[str]:
+        """Return the lines of the last error that the server logged, redacted."""
+        text = self._logged if isinstance(self._logged, str) else json.dumps(self._logged, ensure_ascii=False)
+        text = self._hide.start(uncoloured(text[:_LOOKED_AT]), _STRAY_LINES * SHOWN)
+        return [line for line in text.splitlines() if line.strip()]
 
     def last_stray(self) -> str:
         """Return the last line that was not a message, redacted; empty if there was none since `forget_stray`."""
@@ -399,6 +414,7 @@ class StdioTransport:
             phrases=self._terms.options.phrases,
             spoke=self._stdout.spoke,
             stray=self._stdout.stray,
+            logged=self._stdout.logged(),
             echoes=self._stdout.echoes,
             only_echoes=self._only_echoes,
             unfinished=self._unfinished(),
