@@ -182,6 +182,15 @@ def test_an_invalid_argument_is_reported_with_what_the_schema_requires(words: li
     assert list(caught.value.faults) == faults
 
 
+def test_the_default_of_a_required_argument_is_sent_if_it_is_left_out() -> None:
+    properties = {"a": {"$ref": "#/$defs/A"}, "b": {"default": None}, "c": {"default": 3}, "d": {"default": 4}}
+    schema = {"properties": properties, "required": ["a", "b", "c"], "$defs": {"A": {"default": "x" * 100}}}
+
+    assert read_arguments(["c=5"], schema) == {"a": "x" * 100, "b": None, "c": 5}
+    assert read_arguments([], schema, whole='{"a": 1}') == {"a": 1, "b": None, "c": 3}
+    assert read_arguments([], schema, checked=False) == {}
+
+
 @pytest.mark.parametrize(
     ("whole", "fault"),
     [

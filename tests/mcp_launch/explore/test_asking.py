@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,18 @@ async def test_an_empty_line_sends_the_whole_default(monkeypatch: pytest.MonkeyP
     schema = {"type": "object", "properties": {"note": {"type": "string", "default": "long " * 20}}}
 
     assert await Person(monkeypatch, b"\n", b"\n").fill(schema) == {"note": "long " * 20}
+
+
+@pytest.mark.anyio
+async def test_an_answer_in_a_file_gets_the_default_of_a_required_member() -> None:
+    asker = asking.Asker("s", list[str]().append, {"elicitation": repeat({"a": 1}), "sampling": repeat(None)})
+    forms = [{"type": "object", "properties": {name: {"default": 2}}, "required": [name]} for name in ("b", "c")]
+    asked = [ElicitRequestFormParams(message="Please", requested_schema=each) for each in forms]
+
+    async with asker.answering():
+        answers = [await asker.elicit(None, each) for each in asked]
+
+    assert [each.content for each in answers] == [{"a": 1, "b": 2}, {"a": 1, "c": 2}]
 
 
 @pytest.mark.anyio

@@ -19,6 +19,7 @@ from mcp_launch._command.explore.schemas import (
     kind_of,
     member_of,
     properties_of,
+    required_defaults,
     short,
     type_text,
 )
@@ -84,7 +85,7 @@ async def read_untrusted(
 def read_arguments(
     words: Iterable[str], schema: Schema, *, whole: str | None = None, checked: bool = True
 ) -> dict[str, Any]:
-    """Return the arguments of a tool, from words such as `name=value`.
+    """Return the arguments of a tool, from words such as `name=value`, and the defaults of missing required ones.
 
     Args:
         words: `name=value` by the type in the schema, repeated for the items of an array; `name:=JSON` for an exact
@@ -105,6 +106,8 @@ def read_arguments(
         except WrongArguments as wrong:
             faults += wrong.faults
     if checked and not faults:
+        for name, value in required_defaults(schema).items():
+            arguments.setdefault(name, value)
         faults.extend(misfits(arguments, schema))
     if faults:
         raise WrongArguments(*faults)

@@ -158,16 +158,17 @@ class Asker:
     async def _from_file(self, given: Any, url: str | None, schema: dict[str, Any]) -> dict[str, Any]:
         action = given if given in _ACTIONS else "accept" if isinstance(given, dict) else ""
         needs_content = url is None and action == "accept"
+        content = {**as_members(given)}
         if not action or (isinstance(given, dict) and not needs_content):
             expected = "an object with the answers" if url is None else '"accept"'
             faults = [f'must be {expected}, "decline" or "cancel"']
         else:
-            faults = await _faults(as_members(given), schema) if needs_content else []
+            faults = await _faults(content, schema) if needs_content else []
         for each in faults:
             self._say(f"--answer: {each}")
         action = "cancel" if faults else action
         self._say(f"answered by --answer: {action}")
-        return {"action": action, "content": as_members(given)} if needs_content and not faults else {"action": action}
+        return {"action": action, "content": content} if needs_content and not faults else {"action": action}
 
     async def _by_hand(self, url: str | None, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user, who may decline with Ctrl-D."""
@@ -273,8 +274,9 @@ def _titles(part: Any, schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 async def _faults(content: dict[str, Any], schema: dict[str, Any]) -> list[str]:
+    """Return what is wrong with the content, after adding the defaults of missing required members."""
     try:
-        await read_untrusted([], schema, whole=json.dumps(content))
+        content |= await read_untrusted([], schema, whole=json.dumps(content))
     except WrongArguments as wrong:
         return list(wrong.faults)
     return []

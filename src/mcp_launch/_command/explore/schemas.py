@@ -189,6 +189,13 @@ def _any_of(parts: list[Any]) -> dict[str, Any]:
     return {"anyOf": parts, **({"description": described[0]} if described else {})}
 
 
+def required_defaults(schema: Schema) -> dict[str, Any]:
+    """Return the defaults of the required arguments that have one."""
+    required = _required(schema, schema)
+    known = {name: _followed(part, schema)[0] for name, part in properties_of(schema, schema).items()}
+    return {name: part["default"] for name, part in known.items() if name in required and "default" in part}
+
+
 def member_of(name: str, schema: object, root: Schema) -> object:
     """Return the schema of a member, which may not be in `properties`; None if the object cannot have it."""
     known = properties_of(schema, root)
