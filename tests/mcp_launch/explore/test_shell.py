@@ -87,6 +87,12 @@ def test_a_changed_list_is_listed_again_once(file: str, command: Command) -> Non
     assert done.err.count('"method":"resources/list"') == 2
 
 
+def test_progress_is_not_shown_without_a_terminal(file: str, command: Command) -> None:
+    done = [command("call", file, "odd", "structured"), command("shell", file, "odd", stdin="call structured")]
+
+    assert [(each.status, each.err) for each in done] == [(0, "")] * 2
+
+
 def test_a_tool_is_shown_with_its_output_schema(file: str, command: Command) -> None:
     done = command("shell", file, "odd", stdin="tool structured\ntool typed\nresources\nhelp call\ntools")
 

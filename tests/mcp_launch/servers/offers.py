@@ -137,6 +137,7 @@ def call(params: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911, PLR
             progress(params, 1, "half of it")
             return None
         case "structured":
+            progress(params, 2, "all of it")
             return result(content=[], structuredContent={"n": 1})
         case "repeat":
             return result(**text(SECRET)["result"], structuredContent={"said": SECRET})

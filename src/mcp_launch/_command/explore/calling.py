@@ -101,10 +101,9 @@ def call_once(
                 reasons = [opened.hide(f"{tool}: {fault}") for fault in wrong.faults]
                 write_refusal("call", reasons, server=opened.name, tool=tool)
             return 2
-        terminal = sys.stderr.isatty()
-        silence = _reports_silence(opened, tool, wait=wait) if terminal else nullcontext()
+        silence = _reports_silence(opened, tool, wait=wait) if sys.stderr.isatty() else nullcontext()
         async with silence, opened.asker.answering():
-            result = await call_tool(opened, found, arguments, wait=wait, progress=terminal)
+            result = await call_tool(opened, found, arguments, wait=wait)
         show = _write_json if as_json else print_answer
         show(opened, found, result, save=save)
         return 0 if result.ok else 1
@@ -123,7 +122,6 @@ async def call_tool(
     arguments: dict[str, Any],
     *,
     wait: float = Budgets().call,
-    progress: bool,
     again: bool = True,
 ) -> Answer:
     """Call a tool of a ready server. If there is no valid result, print the reason to standard error.
@@ -131,7 +129,7 @@ async def call_tool(
     *wait* is the timeout in seconds. With *again*, the tool is called again if the user had to open a URL first.
     """
     try:
-        on_progress = opened.notices.progress if progress else None
+        on_progress = opened.notices.progress if sys.stderr.isatty() else None
         return Answer(result=await opened.server.session.call_tool(tool.name, arguments, wait, on_progress))
     except LaunchFailure as failure:
         opened.notices.complain(str(failure))
@@ -141,7 +139,7 @@ async def call_tool(
         return Answer(result=invalid.result, error={"code": None, "message": str(invalid)})
     except Exception as error:  # noqa: BLE001 - the SDK raises many kinds of exceptions
         if again and await opened.asker.opens(error):
-            return await call_tool(opened, tool, arguments, wait=wait, progress=progress, again=False)
+            return await call_tool(opened, tool, arguments, wait=wait, again=False)
         message = _late(tool, error)
         opened.notices.complain(f"{opened.name}: {message}" if message else opened.why(error))
         if death := await _death(opened, error):

@@ -184,7 +184,7 @@ class _Shell:
         except WrongArguments as wrong:
             complain_of(wrong, self._opened, name, tool.input_schema)
             return 2
-        answer = await call_tool(self._opened, tool, arguments, progress=True)
+        answer = await call_tool(self._opened, tool, arguments)
         print_answer(self._opened, tool, answer, save=self._save)
         return 0 if answer.ok else 1
 
