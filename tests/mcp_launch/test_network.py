@@ -171,19 +171,29 @@ async def test_a_tls_handshake_without_an_end_is_a_timeout(marked: Marked, tmp_p
             "http://127.0.0.1:{silent}",
             "could not connect to a.invalid:443 through the proxy http://127.0.0.1:{silent} within ",
         ),
+        (
+            "https://a.invalid/mcp",
+            "http://127.0.0.1:{open}",
+            "could not connect to a.invalid:443 through the proxy http://127.0.0.1:{open} within ",
+        ),
     ],
-    ids=["answer", "connection", "tunnel"],
+    ids=["answer", "connection", "proxy", "tunnel"],
 )
 async def test_a_server_that_was_not_connected_is_distinguished_from_a_silent_one(
     *, kind: str, url: str, proxy: str | None, says: str, marked: Marked, tmp_path: Path
 ) -> None:
+    def opens(request: Request) -> Iterator[bytes]:
+        yield reply()
+        request.released.wait()
+
     with (
         socket.create_server(("127.0.0.1", 0)) as silent,
+        raw_server(opens) as proxied,
         # The system drops further connections, as a firewall does.
         socket.create_server(("127.0.0.1", 0), backlog=0) as full,
         socket.create_connection(full.getsockname()),
     ):
-        ports = {"silent": silent.getsockname()[1], "full": full.getsockname()[1]}
+        ports = {"silent": silent.getsockname()[1], "full": full.getsockname()[1], "open": proxied.port}
         server, options = http(url.format(**ports), kind=kind), Options(proxy=proxy and proxy.format(**ports))
         # Less than the time that the HTTP library has for connecting.
         async with mcp_launch.launch([server], cwd=tmp_path, timeout=1, options=options) as fleet:

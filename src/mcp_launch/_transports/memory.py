@@ -64,8 +64,8 @@ class Memory:
             # For a proxy, CONNECT is a part of connecting.
             case "receive_response_headers.started" if info["request"].method != b"CONNECT":
                 self.was_read = True
-            case "receive_response_headers.complete":
-                self.was_read = info["return_value"][1] == HTTPStatus.OK
+            case "receive_response_headers.complete" if info["return_value"][1] != HTTPStatus.OK:
+                self.was_read = False
             case _:
                 pass
 
