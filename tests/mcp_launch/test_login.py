@@ -15,7 +15,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import Generator
-from contextlib import ExitStack
+from contextlib import ExitStack, aclosing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -38,6 +38,7 @@ from mcp_launch._command.authorization import LoginFailed, Wanted
 from mcp_launch._command.authorization import log_in as log_in_to
 from mcp_launch._spec import HttpServer, SseServer
 from mcp_launch._transports.network import _refresh, network
+from mcp_launch._transports.oauth import StoredAuth
 from tests.mcp_launch.fix.web import small_web
 from tests.mcp_launch.here import run_here
 from tests.mcp_launch.servers import oauth
@@ -388,6 +389,24 @@ async def test_a_running_session_uses_a_new_login(*, refreshes: bool, marked: Ma
                     await session.list_tools()
                 await log_in_again()
                 await session.list_tools()
+
+
+async def test_why_a_login_was_not_refreshed_is_said_also_if_another_request_is_rejected_meanwhile(
+    marked: Marked,
+) -> None:
+    request = httpx2.Request("POST", "https://a.example/mcp")
+    rejected = httpx2.Response(401, request=request)
+
+    with oauth_servers() as login:
+        auth = StoredAuth(await log_in(login), learn=len)
+    async with aclosing(auth.async_auth_flow(request)) as one, aclosing(auth.async_auth_flow(request)) as other:
+        await anext(one)
+        await anext(other)
+        refreshing = await one.asend(rejected)
+        await one.asend(httpx2.Response(400, request=refreshing))
+        await other.asend(rejected)
+
+    assert auth.slip == f"its stored login could not be refreshed (POST {login.issuer}/token returned 400)"
 
 
 @UNFINISHED

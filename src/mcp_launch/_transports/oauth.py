@@ -26,6 +26,7 @@ from mcp_launch.logins import Login, StoredLogins, Tokens, find, lock_of, read, 
 
 _LOOK = 0.05
 """Seconds between two attempts to get a lock."""
+_REJECTED = "its stored login was rejected"
 
 
 def stored_auth(spec: HttpServer, logins: StoredLogins) -> StoredAuth | None:
@@ -75,10 +76,10 @@ class StoredAuth(httpx2.Auth):
             response = yield _authorized(request, tokens)
             if response.status_code != HTTPStatus.UNAUTHORIZED:
                 return
-            self.slip = "its stored login was rejected"
         async with _alone(lock_of(self._login)) if tokens.refresh_token else nullcontext():
             if not await self._was_renewed(tokens):
                 if not tokens.refresh_token:
+                    self.slip = _REJECTED
                     return
                 response = yield _refreshing(self._login, tokens)
                 await response.aread()
@@ -87,7 +88,7 @@ class StoredAuth(httpx2.Auth):
                     await self._renew(response, tokens)
         response = yield _authorized(request, self._tokens or tokens)
         if response.status_code == HTTPStatus.UNAUTHORIZED:
-            self.slip = self.slip or "its stored login was rejected"
+            self.slip = self.slip or _REJECTED
 
     def _take(self, login: Login, tokens: Tokens) -> Tokens:
         self._login, self._tokens, self.slip = login, tokens, None
