@@ -21,7 +21,6 @@ from mcp_launch._spec import HttpServer
 from mcp_launch._transports import http as http_client
 from mcp_launch._transports.http import WebClient
 from mcp_launch._transports.network import network
-from mcp_launch._transports.posts import Posts
 from mcp_launch._transports.sse_client import EventClient
 from tests.mcp_launch import support
 from tests.mcp_launch.servers.raw import Request, event, head, raw_server, reply, works
@@ -303,7 +302,7 @@ async def test_the_event_stream_is_open_again_after_any_number_of_cuts(
     monkeypatch.setattr(http_client, "_PAUSE", 0.01)
     arrived = anyio.Event()
     cut = EVENTS + chunk(f"retry: 1\n{about}data:\n\n".encode())
-    answers = [cut, cut, reply(409), reply(429), cut, b"", reply(503), b"", cut]
+    answers = [cut, cut, *[reply(409)] * 2, cut, *[reply(429)] * 2, cut, b"", reply(503), b"", cut]
 
     def cuts(request: Request) -> Iterator[bytes]:
         if request.method != "GET":
@@ -327,8 +326,12 @@ async def test_only_an_event_stream_that_was_open_is_tried_again(
     marked: Marked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http_client, "_PAUSE", 0.01)
-    answers = [reply(503), EVENTS, reply(503), reply(405), reply(503)]
+    answers = [b"", reply(503), reply(404), EVENTS, reply(503), reply(405), reply(400), reply(503)]
     statuses: list[int] = []
+    responses: list[httpx2.Response] = []
+
+    async def keep(response: httpx2.Response) -> None:
+        responses.append(response)
 
     async def get(**headers: str) -> None:
         async with client.stream("GET", spec.url, headers=headers) as response:
@@ -340,17 +343,27 @@ async def test_only_an_event_stream_that_was_open_is_tried_again(
             WebClient(spec, network(spec, Options()), connect=1.0) as client,
             anyio.create_task_group() as tasks,
         ):
-            client.posts = Posts(tasks)
-            for _ in range(3):
+            client.event_hooks["response"].append(keep)
+            with pytest.raises(httpx2.RemoteProtocolError):
+                await get()
+            for _ in range(5):
                 await get()
             # In another task, it resumes the response to a POST.
             tasks.start_soon(partial(get, **{"last-event-id": "1"}))
 
-    assert statuses == [503, 200, 405, 503]
+    assert statuses == [503, 404, 200, 405, 400, 503]
+    assert [each.is_closed for each in responses] == [True] * 7
 
 
+@pytest.mark.parametrize(
+    "lost",
+    [
+        reply(404, b'{"jsonrpc": "2.0", "id": "", "error": {"code": -32600, "message": "gone"}}'),
+        reply(400, b"Invalid or missing session ID", content_type="text/plain"),
+    ],
+)
 async def test_a_session_that_the_listening_get_finds_lost_fails_with_its_pending_requests(
-    marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lost: bytes, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http_client, "_PAUSE", 0.01)
     lines: list[str] = []
@@ -364,7 +377,7 @@ async def test_a_session_that_the_listening_get_finds_lost_fails_with_its_pendin
             yield EVENTS + chunk(b"retry: 1\ndata:\n\n")
             forgotten.wait(20)
         elif request.method == "GET":
-            yield reply(404, b'{"jsonrpc": "2.0", "id": "", "error": {"code": -32600, "message": "gone"}}')
+            yield lost
         elif request.asks == "tools/call":
             request.released.wait()
         else:

@@ -60,7 +60,7 @@ _PAUSE = 1.0
 _LONGEST_PAUSE = 30.0
 _BUSY = (HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS)
 _WAKE = b'data: {"jsonrpc": "2.0", "id": null, "error": {"code": 0, "message": ""}}\n\n'
-"""An error that the SDK passes on, so that the reader of the session notices that it is lost, and then ignores."""
+"""An error for no request. The SDK ignores it, but passes it to the reader of the session, which notices the loss."""
 
 
 class WebClient(httpx2.AsyncClient):
@@ -195,7 +195,7 @@ class WebClient(httpx2.AsyncClient):
                 if self._listener is None:
                     raise
             else:
-                if self.posts and _has_events(response):
+                if _has_events(response):
                     self._listener, self._opened = anyio.get_current_task().id, anyio.current_time()
                 # With 409, a server rejects a second stream as long as it has not noticed the end of the first one.
                 is_temporary = response.is_server_error or response.status_code in _BUSY
@@ -204,10 +204,13 @@ class WebClient(httpx2.AsyncClient):
                 await response.aclose()
             await anyio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
-        if self._listener is None or response.status_code != HTTPStatus.NOT_FOUND:
+        # Some servers reject an unknown session with 400.
+        if self._listener is None or response.status_code not in (HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND):
             return response
         self.memory.answered(request, response, is_mcp=False, body=await start_of(response))
-        self.lost = self.memory.found
+        if (found := self.memory.found) is None or found.code != "session_lost":
+            return response
+        self.lost = found
         return httpx2.Response(HTTPStatus.OK, headers={"content-type": EVENT_STREAM}, content=_WAKE, request=request)
 
     async def _deliver(self, request: httpx2.Request, **options: Any) -> None:
