@@ -73,7 +73,7 @@ def explain_variable(lines: Sequence[str], *, given: Collection[str], empty: Col
 
 _NPM = r"npm (?:error|ERR!) "
 NEEDS_PROXY = "is there a network, and does it need a proxy (HTTPS_PROXY)?"
-OLDER = "; install the older one where it runs (pip install "
+_OLDER = "; install the older one where it runs (pip install "
 
 HINTS = (
     # The first row that matches is used, so specific rows come first. Old versions of Node.js and Python:
@@ -265,13 +265,13 @@ HINTS = (
         r"No module named '?mcp\.(?:(?:server|client|shared)\.\w|types\b)(?!.* not a package)"
         r"|^ImportError: cannot import name .* from '?mcp[\w.]*'? \(.*[/\\]site-packages[/\\]mcp[/\\]"
         r"|^AttributeError: 'Server' object has no attribute '(?:list|call|get|read|set|subscribe|unsubscribe)_\w+'",
-        f'it was written for version 1 of the MCP SDK, but got version 2{OLDER}"mcp<2")',
+        f'it was written for version 1 of the MCP SDK, but got version 2{_OLDER}"mcp<2")',
         "ModuleNotFoundError: No module named 'mcp.server.fastmcp'. This is mcp 2.x, where FastMCP was renamed",
     ),
     Hint(
         r"No module named '?(httpx|httpx_sse|pydantic_settings|dotenv)\b",
         "the Python that runs it has no module {}, which is installed with version 1 of the MCP SDK, but not with "
-        f'version 2{OLDER}"mcp<2")',
+        f'version 2{_OLDER}"mcp<2")',
         "ModuleNotFoundError: No module named 'httpx'",
     ),
     Hint(
@@ -281,7 +281,7 @@ HINTS = (
     ),
     Hint(
         r"^ImportError: cannot import name 'eval_type_backport' from 'pydantic\.",
-        f'it requires an older version of pydantic{OLDER}"pydantic<2.14")',
+        f'it requires an older version of pydantic{_OLDER}"pydantic<2.14")',
         "ImportError: cannot import name 'eval_type_backport' from 'pydantic._internal._typing_extra' "
         "(/srv/lib/python3.12/site-packages/pydantic/_internal/_typing_extra.py)",
     ),
@@ -409,7 +409,7 @@ _SHELL = re.compile(r"\S*sh:|\S+: (?:line )?\d+: ")
 
 
 def missing_variables(lines: Sequence[str]) -> tuple[list[str], str] | None:
-    """Return the variables whose absence made a server end, and the line that says so; the first of alternatives."""
+    """Return the variables whose absence made a server end, or the first if one suffices; and the line that says so."""
     for line in (each[:_READ] for each in reversed(lines)):
         if line.startswith("KeyError:") and not any(_PYTHON_OS.search(each[:_READ]) for each in lines):
             continue

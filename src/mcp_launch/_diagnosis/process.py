@@ -12,7 +12,7 @@ from typing import Any, Literal
 from acp_bindings._processes.process import how_it_ended, signal_name
 from acp_bindings._redact import Redactor
 from mcp_launch._diagnosis import Diagnosis, advised
-from mcp_launch._diagnosis.hints import NEEDS_PROXY, OLDER, explain_end, explain_variable, unwrapped
+from mcp_launch._diagnosis.hints import NEEDS_PROXY, explain_end, explain_variable, unwrapped
 from mcp_launch._executable import INHERITED
 from mcp_launch._spec import StdioServer
 from mcp_launch.failures import Phrases
@@ -144,8 +144,8 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
 
 def _reason(seen: Seen, said: Sequence[str], hint: str | None, line: str) -> tuple[str | None, dict[str, Any] | None]:
     """Return why it ended by what is known of its entry, or else the hint; and a change of the entry."""
-    if hint is not None and OLDER in hint:
-        return _with_older(seen, hint)
+    if hint is not None and (package := re.search('pip install "(.+)"', hint)):
+        return _with_older(seen, hint, package[1])
     if hint is not None and NEEDS_PROXY in hint and seen.proxy:
         name, url = seen.proxy
         return hint.replace(NEEDS_PROXY, f"is the proxy {url} ({name}) right, and does it run?"), None
@@ -222,7 +222,7 @@ _ENGINE = re.compile(
 """The warning of npm that a package requires another version of Node.js."""
 
 
-def _with_older(seen: Seen, hint: str) -> tuple[str, dict[str, Any] | None]:
+def _with_older(seen: Seen, hint: str, package: str) -> tuple[str, dict[str, Any] | None]:
     """Return how to run a server with the version of a package that it requires, and the change of its entry."""
     program, args = Path(seen.spec.command).stem, list(seen.spec.args)
     if program == "uvx":
@@ -231,10 +231,9 @@ def _with_older(seen: Seen, hint: str) -> tuple[str, dict[str, Any] | None]:
         at, where, shown = args.index("run") + 1, 'after "run" in', "uv … run"
     else:
         return hint, None
-    why, _, package = hint.partition(OLDER)
-    package = package.strip('")')
-    edit = {"insert": ["--with", package], "at": at}
-    return f'{why}; put "--with", "{package}" {where} its "args" ({shown} --with \'{package}\' …)', edit
+    why = hint.partition("; ")[0]
+    advice = f'put "--with", "{package}" {where} its "args" ({shown} --with \'{package}\' …)'
+    return f"{why}; {advice}", {"insert": ["--with", package], "at": at}
 
 
 def _last_words(seen: Seen, hint: str | None, quoted: str | None) -> str:
