@@ -106,8 +106,7 @@ def read_arguments(
         except WrongArguments as wrong:
             faults += wrong.faults
     if checked and not faults:
-        for name, value in required_defaults(schema).items():
-            arguments.setdefault(name, value)
+        arguments = {**required_defaults(schema), **arguments}
         faults.extend(misfits(arguments, schema))
     if faults:
         raise WrongArguments(*faults)
