@@ -112,7 +112,7 @@ async def test_colors_do_not_hide_secrets_or_hints(marked: Marked, tmp_path: Pat
     [
         (f"\x1b[31mInvalid key {SECRET}", "status 1; it logged: Invalid key [redacted]"),
         ({"code": 7}, 'status 1; it logged: {"code": 7}'),
-        ("KEY is not set\n", '; add it to "env" (on the command line, -e KEY); it logged: KEY is not set'),
+        ("KEY is not set\n\n", '; add it to "env" (on the command line, -e KEY); it logged: KEY is not set'),
     ],
 )
 async def test_the_last_error_that_a_server_logged_says_why_it_exited(

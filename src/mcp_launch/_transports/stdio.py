@@ -156,7 +156,8 @@ class Stdout:
             for message in messages:
                 if isinstance(message, JSONRPCNotification) and message.method == "notifications/message":
                     params = message.params or {}
-                    self._logged = params.get("data") if params.get("level") in _ERRORS else self._logged
+                    if params.get("level") in _ERRORS:
+                        self._logged = params.get("data", "")
         elif isinstance(found, Invalid) and found.limit:
             self._reader.warn_once(found, self._warn)
         elif line:
