@@ -120,9 +120,12 @@ WITH_VALUE = frozenset(
         *("--with", "--with-editable", "--with-requirements", "--import", "--loader", "--require", "-r", "-W", "-X"),
     )
 )
-"""Options of runners that are followed by a value, before the package or script. Those of docker are others."""
+"""Options of runners, except for docker, that are followed by a value, before the package or script."""
 WITH_VALUE_OF_DOCKER = frozenset(
-    ("-e", "--env", "--env-file", "-v", "--volume", "--mount", "--network", "--name", "-p", "--publish", "-w", "-u")
+    (
+        *("-e", "--env", "--env-file", "-v", "--volume", "--mount", "--network", "--name", "-p", "--publish"),
+        *("-w", "--workdir", "-u", "--user", "--add-host", "--entrypoint", "--platform", "--pull"),
+    )
 )
 
 

@@ -58,7 +58,7 @@ def test_a_command_is_a_server_that_is_started_as_a_shell_would() -> None:
         ("uvx --index-url https://x.example/simple foo-mcp", "foo-mcp"),
         ("npx -y --registry https://r.example/ foo-mcp", "foo-mcp"),
         ("npx -y -p node@22 -p @salesforce/mcp sf-mcp-server", "sf-mcp-server"),
-        ("docker run -i --rm -e TOKEN -v /a:/b ghcr.io/a/weather", "weather"),
+        ("docker run -i --rm -e TOKEN -v /a:/b --platform linux/amd64 ghcr.io/a/weather", "weather"),
         ("uv run tools/clock.py", "clock"),
         ("uv run --python 3.12 --with-requirements req.txt server.py", "server"),
         ("node --env-file .env server.js", "server"),

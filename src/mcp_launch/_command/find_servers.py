@@ -365,7 +365,7 @@ def _called(words: Sequence[str]) -> str:
         return program
     verbs = ("run", "x", "tool")
     skip = WITH_VALUE_OF_DOCKER if program in ("docker", "podman") else WITH_VALUE
-    # First, because docker's -e is not followed by code.
+    # Without the options themselves, because -e of docker is not followed by code.
     rest = (word for before, word in pairwise(words) if before not in skip and word not in skip)
     meant = next((word for word in rest if word in _CODE or not (word.startswith("-") or word in verbs)), words[0])
     if meant in _CODE:
