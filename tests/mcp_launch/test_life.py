@@ -61,7 +61,7 @@ async def test_a_server_that_had_no_time_is_not_said_to_be_silent(marked: Marked
         async with mcp_launch.launch([server], cwd=tmp_path, timeout=0) as fleet:
             [failure] = fleet.failures
         assert failure.code == "timeout"
-        assert failure.message == "its time was over before it could answer; does it need more time?"
+        assert failure.message == "its time ran out before it could answer; does it need more time?"
 
 
 async def test_slow_and_failing_servers_continue_starting_in_the_background(marked: Marked, tmp_path: Path) -> None:

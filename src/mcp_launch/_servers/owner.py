@@ -340,7 +340,7 @@ class _Owner:
         found = found or diagnose_session(error, waited=waited)
         if waited is not None:
             if found.code == "timeout" and not round(waited, 1):
-                late = f"its time was over before it could answer; {self._options.phrases.longer}?"
+                late = f"its time ran out before it could answer; {self._options.phrases.longer}?"
                 found = replace(found, message=late, advice=None)
             found = replace(found, facts={**found.facts, "budget": round(waited, 3)})
         return found.failure(record.name, stage=record.stage, hide=spec.redactor).because(error, hide=spec.redactor)
