@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
@@ -76,7 +76,7 @@ class StoredAuth(httpx2.Auth):
             response = yield _authorized(request, tokens)
             if response.status_code != HTTPStatus.UNAUTHORIZED:
                 return
-        async with _alone(lock_of(self._login)) if tokens.refresh_token else nullcontext():
+        async with _alone(lock_of(self._login)):
             if not await self._was_renewed(tokens):
                 if not tokens.refresh_token:
                     self.slip = _REJECTED
