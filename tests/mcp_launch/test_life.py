@@ -21,6 +21,7 @@ from mcp import MCPError
 import mcp_launch
 from acp_bindings._processes.process import ChildProcess
 from mcp_launch import Budgets, LaunchError, LaunchFailure, NotReady, Options, Restart, UnknownServer, UnknownTool
+from mcp_launch._advice import ADVICE
 from mcp_launch._servers import life, owner
 from mcp_launch._servers.record import Record
 from tests.mcp_launch.support import SERVERS, Marked, ask, http, later_failure
@@ -60,7 +61,7 @@ async def test_a_server_that_had_no_time_is_not_said_to_be_silent(marked: Marked
     for server in (marked.plain("mute"), http("http://127.0.0.1:1/mcp")):
         async with mcp_launch.launch([server], cwd=tmp_path, timeout=0) as fleet:
             [failure] = fleet.failures
-        assert failure.code == "timeout"
+        assert (failure.code, failure.advice) == ("timeout", ADVICE["timeout"])
         assert failure.message == "its time ran out before it could answer; does it need more time?"
 
 

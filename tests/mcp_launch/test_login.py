@@ -391,22 +391,28 @@ async def test_a_running_session_uses_a_new_login(*, refreshes: bool, marked: Ma
                 await session.list_tools()
 
 
-async def test_why_a_login_was_not_refreshed_is_said_also_if_another_request_is_rejected_meanwhile(
-    marked: Marked,
-) -> None:
+async def test_the_reason_of_a_rejection_is_that_of_the_last_login(marked: Marked) -> None:
     request = httpx2.Request("POST", "https://a.example/mcp")
     rejected = httpx2.Response(401, request=request)
 
     with oauth_servers() as login:
         auth = StoredAuth(await log_in(login), learn=len)
-    async with aclosing(auth.async_auth_flow(request)) as one, aclosing(auth.async_auth_flow(request)) as other:
-        await anext(one)
-        await anext(other)
-        refreshing = await one.asend(rejected)
-        await one.asend(httpx2.Response(400, request=refreshing))
-        await other.asend(rejected)
+        async with aclosing(auth.async_auth_flow(request)) as one, aclosing(auth.async_auth_flow(request)) as other:
+            await anext(one)
+            await anext(other)
+            refreshing = await one.asend(rejected)
+            await one.asend(httpx2.Response(400, request=refreshing))
+            await other.asend(rejected)
+        before = auth.slip
+        await log_in(login)
+        async with aclosing(auth.async_auth_flow(request)) as flow:
+            await anext(flow)
+            await flow.asend(rejected)
+            with pytest.raises(StopAsyncIteration):
+                await flow.asend(rejected)
 
-    assert auth.slip == f"its stored login could not be refreshed (POST {login.issuer}/token returned 400)"
+    assert before == f"its stored login could not be refreshed (POST {login.issuer}/token returned 400)"
+    assert auth.slip == "its stored login was rejected"
 
 
 @UNFINISHED
