@@ -118,7 +118,8 @@ class EventBody(httpx2.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         limit = self._reading.reader.limits.bytes
         buffer = EventBuffer(limit, too_long=f"it is longer than {megabytes(limit)}; {allow_more('bytes')}")
-        try:
+        # Proxies cut a stream without events. The SDK opens it again after an end, but not after two errors.
+        with suppress(httpx2.TransportError):
             async for chunk in self._chunks:
                 for start in range(0, len(chunk), _PIECE):
                     if start:
@@ -133,10 +134,6 @@ class EventBody(httpx2.AsyncByteStream):
                         found = self._reading.reader.too_long(error.start, str(error))
                         yield _event(self._reading.unread(found, is_answer=self._is_answer))
                         return
-        except httpx2.TransportError:
-            # Proxies cut the stream of an idle session. The SDK opens it again after an end, but not after two errors.
-            if self._is_answer:
-                raise
         self._reading.unused = self._unused + buffer.rest[:_SMALL]
 
     async def _given(self, block: bytearray) -> bytes:
