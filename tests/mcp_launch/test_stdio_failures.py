@@ -108,25 +108,26 @@ async def test_colors_do_not_hide_secrets_or_hints(marked: Marked, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("data", "says"),
+    ("data", "stderr", "says"),
     [
-        (f"\x1b[31mInvalid key {SECRET}", "status 1; it logged: Invalid key [redacted]"),
-        ({"code": 7}, 'status 1; it logged: {"code": 7}'),
-        ("KEY is not set\n\n", '; add it to "env" (on the command line, -e KEY); it logged: KEY is not set'),
+        (f"\x1b[31mInvalid key {SECRET}", "", "status 1; it logged: Invalid key [redacted]"),
+        ({"code": 7}, "", 'status 1; it logged: {"code": 7}'),
+        ("KEY is not set\n\n", "", '; add it to "env" (on the command line, -e KEY); it logged: KEY is not set'),
+        ("see stderr", "out of luck", "status 1; it wrote on stderr: out of luck"),
     ],
 )
 async def test_the_last_error_that_a_server_logged_says_why_it_exited(
-    data: object, says: str, marked: Marked, tmp_path: Path
+    data: object, stderr: str, says: str, marked: Marked, tmp_path: Path
 ) -> None:
     logs = [("error", "an earlier one"), ("emergency", data), ("info", "closing")]
     params = [{"level": level, "data": each} for level, each in logs]
     lines = [json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": each}) for each in params]
-    code = f"import time; input(); print(*{lines}, sep='\\n', flush=True); time.sleep(0.2); exit(1)"
+    code = f"import time; input(); print(*{lines}, sep='\\n', flush=True); time.sleep(0.2); exit('{stderr}' or 1)"
 
     failure = await failure_of(marked.stdio("logs", sys.executable, "-c", code), cwd=tmp_path)
 
     assert failure.message.endswith(says)
-    assert [says.partition("logged: ")[2]] == failure.facts["logged"]
+    assert failure.facts["logged"] == [says.partition("logged: ")[2] or data]
 
 
 async def test_a_server_that_was_never_ready_is_ended_soon(marked: Marked, tmp_path: Path) -> None:
@@ -194,15 +195,21 @@ async def test_a_package_that_npx_takes_for_a_repository_is_named(marked: Marked
     assert failure.message == f"exited with status 128: {says}"
 
 
-async def test_npx_that_prints_nothing_may_hide_the_error_of_an_install_script(marked: Marked, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("script", "hides"),
+    [("exit 1", True), ("kill -9 $$", False), ("echo usage; exit 1", False), ("printf usage; exit 1", False)],
+)
+async def test_npx_that_prints_nothing_may_hide_the_error_of_an_install_script(
+    *, script: str, hides: bool, marked: Marked, tmp_path: Path
+) -> None:
     runner = tmp_path / "npx"
-    runner.write_text("#!/bin/sh\necho 'npm warn deprecated glob@7.2.3' >&2\nexit 1\n")
+    runner.write_text(f"#!/bin/sh\necho 'npm warn deprecated glob@7.2.3' >&2\n{script}\n")
     runner.chmod(0o755)
 
     failure = await failure_of(marked.stdio("tool", str(runner), "-y", "weather"), cwd=tmp_path)
 
     says = "npx hides the errors of install scripts; if one failed, npx --foreground-scripts … shows it"
-    assert failure.message == f"exited with status 1: {says}"
+    assert (failure.message == f"exited with status 1: {says}", says in failure.message) == (hides, hides)
 
 
 async def test_the_port_of_a_server_that_listens_is_not_redacted(marked: Marked, tmp_path: Path) -> None:
