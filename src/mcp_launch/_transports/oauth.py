@@ -59,8 +59,8 @@ class StoredAuth(httpx2.Auth):
     """Authorizes the requests to one server by a stored login."""
 
     def __init__(self, login: Login, *, learn: Callable[[str], object]) -> None:
-        self.slip: str | None = None
-        """The reason why the login was rejected."""
+        self.slip = _REJECTED
+        """The reason why the server rejects the login, if it does."""
         self._login = login
         self._tokens: Tokens | None = None
         """None until they are needed."""
@@ -79,19 +79,16 @@ class StoredAuth(httpx2.Auth):
         async with _alone(lock_of(self._login)):
             if not await self._was_renewed(tokens):
                 if not tokens.refresh_token:
-                    self.slip = _REJECTED
                     return
                 response = yield _refreshing(self._login, tokens)
                 await response.aread()
                 # Otherwise a new refresh token could be lost, after the server has revoked the old one.
                 with anyio.CancelScope(shield=True):
                     await self._renew(response, tokens)
-        response = yield _authorized(request, self._tokens or tokens)
-        if response.status_code == HTTPStatus.UNAUTHORIZED:
-            self.slip = self.slip or _REJECTED
+        yield _authorized(request, self._tokens or tokens)
 
     def _take(self, login: Login, tokens: Tokens) -> Tokens:
-        self._login, self._tokens, self.slip = login, tokens, None
+        self._login, self._tokens, self.slip = login, tokens, _REJECTED
         for each in (tokens.access_token, tokens.refresh_token, tokens.client_secret):
             if each:
                 self._learn(each)
