@@ -207,13 +207,13 @@ BROKEN = (
     ),
     claude(
         "a version that is not there",
-        '{"command": "npx", "args": ["-y", "weather-mcp@99.0.0"]}',
-        {"command": "npx", "args": ["-y", "weather-mcp"]},
+        '{"command": "npx", "args": ["-y", "-p", "weather-mcp@99.0.0", "weather-mcp"]}',
+        {"command": "npx", "args": ["-y", "-p", "weather-mcp", "weather-mcp"]},
     ),
     goose(
         "a version that is not there",
-        "type: stdio\ncmd: uvx\nargs: [weather-tool==99]",
-        {"type": "stdio", "cmd": "uvx", "args": ["weather-tool"]},
+        "type: stdio\ncmd: uvx\nargs: [--python, '3.12', weather-tool==99]",
+        {"type": "stdio", "cmd": "uvx", "args": ["--python", "3.12", "weather-tool"]},
     ),
     claude(
         "the SDK's version 2",
@@ -274,6 +274,12 @@ BROKEN = (
         "a missing variable",
         '{"command": "npx", "args": ["-y", "keyed-mcp"]}',
         {"command": "npx", "args": ["-y", "keyed-mcp"], "env": {"WEATHER_KEY": "${WEATHER_KEY}"}},
+        asks=True,
+    ),
+    claude(
+        "one of two variables is missing",
+        '{"command": "npx", "args": ["-y", "keyed-mcp"], "env": {"WEATHER_KEYS": "x"}}',
+        {"command": "npx", "args": ["-y", "keyed-mcp"], "env": {"WEATHER_KEYS": "x", "WEATHER_KEY": "${WEATHER_KEY}"}},
         asks=True,
     ),
     goose(

@@ -24,7 +24,7 @@ def fail(*lines: str, status: int = 1) -> None:
 
 
 def npx(args: list[str]) -> None:
-    name, *rest = [each for each in args if each not in ("-y", "--yes")]
+    name, *rest = [each for each in args if each not in ("-y", "--yes", "-p")]
     package, version = re.sub("(?<=.)@.*", "", name), name.rpartition("@")[2] if "@" in name[1:] else ""
     if package in EMPTY:
         fail("npm error code ENOVERSIONS", f"npm error No versions available for {package}")
@@ -35,7 +35,8 @@ def npx(args: list[str]) -> None:
     if package == "chatty-mcp" and rest != ["--transport", "stdio"]:
         fail("error: the following are required: --transport", "usage: chatty-mcp --transport {stdio,http}", status=2)
     if package == "keyed-mcp" and not os.environ.get("WEATHER_KEY"):
-        fail("Error: WEATHER_KEY is not set")
+        several = "WEATHER_KEYS" in os.environ
+        fail(f"Error: {'WEATHER_KEYS and ' if several else ''}WEATHER_KEY must be set")
     serve()
 
 

@@ -94,8 +94,7 @@ def _of_uv(draft: Draft) -> Iterator[Remedy]:
                 yield draft.run(command, changed, f"run the program {other} of the package")
         if (needs := re.search(r"does not satisfy Python>=?(\d+\.\d+)", said)) and "--python" not in args:
             yield draft.run(command, _with(draft, "--python", needs[1]), f"run it with Python {needs[1]}")
-        insert = as_items(as_members(draft.failure["facts"].get("edit")).get("insert"))
-        if insert[:1] == ["--with"]:
+        if insert := as_items(as_members(draft.failure["facts"].get("edit")).get("insert")):
             yield draft.run(command, _with(draft, *insert), f"run it with {insert[1]}")
 
 
@@ -187,8 +186,8 @@ def _package_at(draft: Draft) -> int | None:
     if draft.program not in RUNNERS - {"deno", "docker", "podman"}:
         return None
     verbs = {"run", "x", "exec", "tool", "dlx"}
-    # The value of --package is the package itself.
-    skip = WITH_VALUE - {"--package"}
+    # To npm, these two name the package itself.
+    skip = WITH_VALUE.difference(("-p", "--package") if draft.program in _NPM else ())
     for index, (before, each) in enumerate(pairwise(("", *draft.args))):
         if before not in skip and each not in verbs and not each.startswith("-"):
             return None if is_path(each) else index
