@@ -63,6 +63,7 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
             "for version 1 of the MCP SDK",
         ),
         ("AttributeError: 'Server' object has no attribute 'list_tools'", "for version 1 of the MCP SDK"),
+        ("ModuleNotFoundError: No module named 'dotenv'", "version 2; install the older one where it runs"),
         ("Error: Unable to access jarfile server.jar", "the file server.jar was not found;"),
         (
             "npm error enoent Could not read package.json: Error: ENOENT: no such file, open '/package.json'",
@@ -119,11 +120,11 @@ def test_installed_programs_write_known_errors(command: list[str], hint: str) ->
         "bash: line 1: jsonrpc:2.0: command not found",
         'bash: line 1: {"jsonrpc":"2.0"}: command not found',
         '[stdin]:1\n{"jsonrpc":"2.0"}\n   ^\nSyntaxError: invalid syntax',
-        "no licence",
+        "no licence ",
     ],
 )
 def test_other_lines_are_quoted_without_a_hint(said: str) -> None:
-    lines = f"{said} ".splitlines()
+    lines = said.splitlines()
 
     assert explain_end(["starting", *lines]) == (None, lines[-1].strip())
 
@@ -265,7 +266,10 @@ Node.js v22.1.0"""
         ("API key not provided. Pass --api-key=$KEY or set the environment variable SERVICE_KEY.", "SERVICE_KEY", 0),
         ("No API key provided. Set it in the `SERVICE_KEY` environment variable", "SERVICE_KEY", 0),
         ("Cannot run the server without SERVICE_TOKEN env", "SERVICE_TOKEN", 0),
+        ("Unable to start without the SERVICE_TOKEN env variable", "SERVICE_TOKEN", 0),
         ("Invalid: { _errors: [], SERVICE_KEY: { _errors: [ 'Required' ] } }", "SERVICE_KEY", 0),
+        ("{ SERVICE_KEY: { _errors: [ 'expected string, received undefined' ] } }", "SERVICE_KEY", 0),
+        ("SERVICE_KEY/SERVICE_TOKEN must be set", "SERVICE_KEY", 0),
         ("Either SERVICE_KEY or SERVICE_TOKEN is required (by .env file)", "SERVICE_KEY", 0),
         (PYTHON_KEY_ERROR, "SERVICE_KEY", 3),
         (NODE_NO_KEY, "SERVICE_KEY", 4),
