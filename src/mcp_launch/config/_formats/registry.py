@@ -39,7 +39,7 @@ class _Runner(NamedTuple):
 
 _RUNNERS = {
     "npm": _Runner(("npx", "bunx", "pnpx"), "@", ("-y",), WITH_VALUE, ("-p", "--package")),
-    "pypi": _Runner(("uvx",), "==", (), WITH_VALUE | {"--from"}, ("--from",)),
+    "pypi": _Runner(("uvx",), "==", (), WITH_VALUE, ("--from",)),
     "oci": _Runner(("docker", "podman"), ":", ("run", "-i", "--rm"), WITH_VALUE_OF_DOCKER),
     "nuget": _Runner(("dnx",), "@"),
 }
