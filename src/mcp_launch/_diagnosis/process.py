@@ -114,11 +114,8 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
         return advised("not_mcp", _ECHO, _OTHER_PROGRAM, facts)
     # npm writes notices about itself and warnings about packages, whether or not anything is wrong.
     said = unwrapped(line for line in seen.stderr if line.strip() and not _NOTICE.match(line))
+    said, verb = (said, "wrote on stderr") if said else (seen.logged, "logged")
     hint, line = explain_end(said, status=seen.status)
-    verb = "wrote on stderr"
-    if line is None and seen.logged:
-        said, verb = seen.logged, "logged"
-        hint, line = explain_end(said, status=seen.status)
     quoted = line and f"it {verb}: {seen.spec.redactor.start(line, SHOWN)}"
     if (status := seen.status) is not None:
         facts |= {"signal": signal_name(status)} if status < 0 else {"exit_code": status}
