@@ -197,7 +197,12 @@ async def test_a_package_that_npx_takes_for_a_repository_is_named(marked: Marked
 
 @pytest.mark.parametrize(
     ("script", "hides"),
-    [("exit 1", True), ("kill -9 $$", False), ("echo usage; exit 1", False), ("printf usage; exit 1", False)],
+    [
+        ("exit 1", True),
+        ("kill -9 $$", False),
+        ("printf usage; exit 1", False),
+        ("""echo '{"jsonrpc": "2.0", "method": "a"}'; exit 1""", False),
+    ],
 )
 async def test_npx_that_prints_nothing_may_hide_the_error_of_an_install_script(
     *, script: str, hides: bool, marked: Marked, tmp_path: Path

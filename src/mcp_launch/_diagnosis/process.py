@@ -155,7 +155,7 @@ def _reason(seen: Seen, said: Sequence[str], hint: str | None, line: str) -> tup
     if hint is None and is_npx and seen.status == 128:
         repository = next(filter(_REPOSITORY.fullmatch, seen.spec.args), None)
         hint = repository and f"npx takes {repository} for a repository on GitHub; is it @{repository}?"
-    if hint is None and is_npx and (seen.status or 0) > 0 and not (said or seen.stray or seen.unfinished or seen.spoke):
+    if hint is None and is_npx and (seen.status or 0) > 0 and not (said or seen.stray or seen.spoke):
         hint = "npx hides the errors of install scripts; if one failed, npx --foreground-scripts … shows it"
     is_about_path = hint is None or re.search("is (?:the|every) path", hint)
     if hint and is_about_path and (wrong := seen.phrases.unexpanded(hint, "args")):
