@@ -355,7 +355,7 @@ async def test_only_an_event_stream_that_was_open_is_tried_again(
         responses.append(response)
 
     async def get(**headers: str) -> None:
-        async with client.stream("GET", spec.url, headers=headers) as response:
+        async with client.stream("GET", spec.url, headers={"mcp-session-id": "s1", **headers}) as response:
             statuses.append(response.status_code)
 
     with raw_server(lambda _: [answers.pop(0)]) as raw, anyio.fail_after(20):
