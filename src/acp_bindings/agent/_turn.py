@@ -134,8 +134,8 @@ class Turn(Generic[M]):
     async def say(self, text: str) -> None:
         """Stream a piece of the agent's message. Pieces are shown as one message until something else is sent.
 
-        Half an emoji at the end of a piece is only shown if the next piece begins with the other half. Half an emoji
-        elsewhere is shown as U+FFFD.
+        An emoji may be split between two pieces. Half an emoji without the other half is shown as U+FFFD; at the end of
+        the message, it is left out.
         """
         if text:
             await self.session.show_line(self._piece("agent_message_chunk", text))
@@ -151,13 +151,13 @@ class Turn(Generic[M]):
             raise TypeError(f"the text must be a string, not {type(text).__name__}")
         message_id = self._message_id(kind)
         before, after = self._around_text
+        text = self._half + text
         try:
-            json = encode(text)
+            json, self._half = encode(text), ""
         except EncodeError:
             # The API of a model may have split an emoji, of which each piece has a half.
-            whole = self._half + text
-            self._half = whole[-1] if "\ud800" <= whole[-1] < "\udc00" else ""
-            json = encode(text := mended(whole.removesuffix(self._half)))
+            self._half = text[-1] if "\ud800" <= text[-1] < "\udc00" else ""
+            json = encode(text := mended(text.removesuffix(self._half)))
         line = Line(before + json + after)
         self.session.keep_text(kind, message_id, text)
         return line

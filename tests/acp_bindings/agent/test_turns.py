@@ -561,6 +561,7 @@ async def test_a_tool_call_shows_what_a_model_has_made_up_mended(version: int) -
     [
         (["smile ", "\ud83d", "\ude00", " end"], "smile 😀 end"),
         (["\ude00 \ud83d x", "a\ud83d", "\ude00\ud83d", "\ude00"], "\ufffd \ufffd xa😀😀"),
+        (["cut \ud83d", " off ", "\ude00 end"], "cut \ufffd off \ufffd end"),
         (["cut \ud83d", None, "\ude00 end"], "cut \ufffd end"),
     ],
 )
