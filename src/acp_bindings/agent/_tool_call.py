@@ -166,6 +166,7 @@ class ToolCall:
                 await self._turn.send(self._begin)
             except EncodeError:
                 self._begin = mended(self._begin)
+                self.title = self._begin.title
                 await self._turn.send(self._begin)
         except BaseException:
             del self._turn.calls[self.id]

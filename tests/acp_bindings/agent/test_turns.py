@@ -544,12 +544,13 @@ async def test_a_tool_call_shows_what_a_model_has_made_up_mended(version: int) -
     @agent.prompt
     async def work(turn: Turn) -> None:
         async with turn.tool_call("Write \ud83d", name="\ud83dx", arguments=arguments, locations=["a\ud83d"]) as call:
+            assert await turn.ask("Write?", call=call)
             call.result("done")
 
     async with talking(agent, version) as client:
         session = await client.new()
         assert await client.prompt(session, "go") == "end_turn"
-        begin, end = client.of(session, "tool_call", "tool_call_update")
+        begin, *_, end = client.of(session, "tool_call", "tool_call_update")
     assert (begin.title, begin.name) == ("Write \ufffd", "\ufffdx")
     assert begin.raw_input == {"te\ufffdxt": "half \ufffd", "size": [None, 2.5], "emoji": "😀"}
     assert [each.path for each in begin.locations] == [os.path.join(CWD, "a\ufffd")]
