@@ -121,7 +121,7 @@ class Conversation:
         self.early: dict[str, Session] = {}
         """Sessions that have updates before the response that creates them, while such a response is awaited."""
         self.heard = 0
-        """The number of the last line."""
+        """The number of the line of the last message."""
         self._left: list[Unanswered] = []
         """The requests without a response on earlier connections."""
         self._connect()

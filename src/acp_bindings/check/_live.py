@@ -149,9 +149,8 @@ class LiveCheck:
     def _unanswered(self, each: Unanswered, *, more: int) -> Found:
         """Return the finding for a request without a response, after which *more* lines came."""
         what = "message" if self._in_list else "line"
-        rule = END
+        rule = AFTER_CANCEL if each.cancelled else END
         if each.cancelled:
-            rule = AFTER_CANCEL
             message = (
                 f"the client cancelled the prompt in line {each.cancelled} and has not responded to this; {CANCELLED}"
             )
@@ -159,7 +158,7 @@ class LiveCheck:
             message = "it has no response on its connection"
         else:
             where = f"in the {f'{more} {what}s' if more > 1 else what} after it" if more else "here"
-            rule, message = self._explained(END, f"it has no response {where}", "the response")
+            rule, message = self._explained(rule, f"it has no response {where}", "the response")
         request = each.request
         return self._at(request.line, rule, message, request.sender, request.method)
 
@@ -172,7 +171,7 @@ class LiveCheck:
         # After a gap, it may be in the gap.
         if not ends or self._conversation.begun_before:
             return rule, f"{missing}; was the recording cut off?"
-        return replace(rule, severity="warning") if status else rule, f"{' and '.join(ends)} before {before}"
+        return (replace(rule, severity="warning") if status else rule), f"{' and '.join(ends)} before {before}"
 
     def _at(self, line: int, rule: Rule, message: str, sender: Side | None, method: str | None = None) -> Found:
         """Return the finding of *rule* for a whole line."""
