@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from pydantic import BaseModel
 from pydantic_core import from_json
 
 from acp_bindings.decoding import decode
@@ -59,7 +60,7 @@ def checked_methods(methods: Sequence[AuthMethod]) -> tuple[AuthMethod, ...]:
         TypeError: one of them is not an object.
     """
     for each in methods:
-        if not any("AuthMethod" in base.__name__ for base in type(each).__mro__):
+        if not isinstance(each, BaseModel):  # pyright: ignore[reportUnnecessaryIsInstance]
             example = "v1.AuthMethodAgent(id=…, name=…)"
             raise TypeError(f"auth_methods must be a list of objects, such as {example}, not {type(each).__name__}")
     return tuple(methods)

@@ -391,7 +391,7 @@ async def test_capabilities_that_do_not_go_together_are_an_error_at_start() -> N
     await refused(agent, r"every agent with sessions has session\.close")
 
 
-@pytest.mark.parametrize("wrong", ["oauth", {"id": "oauth", "name": "OAuth"}, v1.TextContent(text="oauth")])
+@pytest.mark.parametrize("wrong", ["oauth", {"id": "oauth", "name": "OAuth"}])
 def test_an_authentication_method_must_be_an_object(wrong: Any) -> None:
     with pytest.raises(TypeError, match=rf"such as v1\.AuthMethodAgent.*, not {type(wrong).__name__}$"):
         complete(auth_methods=[wrong])
