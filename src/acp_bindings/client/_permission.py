@@ -130,7 +130,7 @@ def _input_of(call: v1.ToolCall | None) -> dict[str, Any]:
     given = call.raw_input if call is not None else None
     if isinstance(given, str):
         with suppress(ValueError):
-            # Also with half a character, which pydantic refuses, and JavaScript does not.
+            # pydantic would refuse a lone surrogate, which JavaScript accepts.
             given = json.loads(given)
     return members_of(given)
 
@@ -347,11 +347,13 @@ def _is_plain(path: str) -> bool:
     return is_absolute(path, flavour="windows" if os.name == "nt" else "posix") or likeness(path) == "relative"
 
 
-def _readings(path: str) -> tuple[str, str]:
-    """Return *path* as the system takes it, and with `~` and variables expanded. What no file name has is replaced."""
+def _readings(path: str) -> set[str]:
+    """Return *path* as a name, as a URL if it is one, and both with `~` and variables expanded."""
     url = _FILE_URL.match(path)
-    name = (unquote(path[url.end() :]) if url else path).partition("\0")[0].encode(errors="replace").decode()
-    return name, os.path.expanduser(os.path.expandvars(name))
+    given = {path, unquote(path[url.end() :]) if url else path}
+    # Many programs end a name at NUL, and replace lone surrogates.
+    names = {each.partition("\0")[0].encode(errors="replace").decode() for each in given}
+    return {*names, *(os.path.expanduser(os.path.expandvars(each)) for each in names)}
 
 
 def _leads_into(path: str, rule: str) -> bool:

@@ -335,15 +335,17 @@ def test_a_path_that_an_agent_may_read_differently_is_not_allowed(
 @pytest.mark.parametrize(
     "path",
     [
-        *(
-            "~/key",
-            "$KEYS/key",
-            "${KEYS}/key",
-            "file:{keys}/key",
-            "file://{keys}/a%20key",
-            "File://localhost{keys}/key",
-        ),
-        *("{keys}/key\0", "{keys}/key\ud83d", "~/key\0", "file://{keys}/key%00"),
+        "~/key",
+        "$KEYS/key",
+        "${KEYS}/key",
+        "file:{keys}/key",
+        "file://{keys}/a%20key",
+        "File://localhost{keys}/key",
+        "file:/../keys/key",
+        "{keys}/key\0",
+        "{keys}/key\ud83d",
+        "~/key\0",
+        "file://{keys}/key%00",
     ],
     ids=ascii,
 )
