@@ -50,7 +50,7 @@ def probe_agent(
     if problem := _problem(options, {"--record": record, "--junit": junit, "--html": html}):
         return _refuse(problem)
     report = Report(version=options.version, when=datetime.now(UTC))
-    ended_by, unwritten = 0, list[str]()
+    ended_by = status = 0
     with _signals_as_interrupt() as signal_number:
         try:
             anyio.run(partial(fill, report, options, chosen, record=record, done=tell))
@@ -62,7 +62,7 @@ def probe_agent(
         except OSError as error:
             if record is None or error.filename != record:
                 raise
-            unwritten.append(f"--record {record}: {error.strerror}")
+            status = _refuse(f"--record {record}: {error.strerror}")
     # After SIGHUP, the terminal is gone.
     with suppress(OSError) if ended_by else nullcontext():
         _write(f"{json_of(report) if as_json else summary_of(report)}\n")
@@ -71,10 +71,8 @@ def probe_agent(
             try:
                 atomic_write(path, text_of(report).encode())
             except OSError as error:
-                unwritten.append(f"{option} {path}: {error.strerror}")
-    if unwritten:
-        return max(map(_refuse, unwritten))
-    return 128 + ended_by if ended_by else int(report.has_failed)
+                status = _refuse(f"{option} {path}: {error.strerror}")
+    return status or (128 + ended_by if ended_by else int(report.has_failed))
 
 
 def print_checks(*, version: int, only: Sequence[str], skip: Sequence[str]) -> int:

@@ -107,14 +107,14 @@ async def fill(
                 await bench.stop()
                 report.agent = bench.hide(_name(bench))
                 report.seconds = time.monotonic() - began
-                try:
-                    if record is not None:
-                        write = partial(atomic_write, fspath(record), bench.recording(), private=True)
+                if record is not None:
+                    write = partial(atomic_write, fspath(record), bench.recording(), private=True)
+                    try:
                         await anyio.to_thread.run_sync(write)
-                except OSError as error:
-                    # The error of a write has no name, and that of a file which would replace it another one.
-                    error.filename = record and fspath(record)
-                    failure = failure or error
+                    except OSError as error:
+                        # It has the name of a temporary file, or none if writing failed.
+                        error.filename = fspath(record)
+                        failure = failure or error
     if failure is not None:
         raise failure
 
