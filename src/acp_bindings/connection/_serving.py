@@ -529,7 +529,7 @@ class Serving:
     def _log_failure(self, method: str, error: BaseException) -> None:
         # A handler has not failed if the peer is gone. In a handler that all messages wait for, requests fail earlier.
         gone = self._ending or (self._gone and self.is_here) or self._outbox.broken.is_set()
-        level = logging.DEBUG if gone and isinstance(error, ConnectionClosed) else logging.ERROR
+        level = logging.DEBUG if gone and isinstance(alone(error), ConnectionClosed) else logging.ERROR
         log.log(level, "the handler of %s failed", method, exc_info=error)
 
     def _told(self, message: Notification, handler: Handler) -> Awaitable[Any] | None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import nullcontext
 from typing import Any
 
 import anyio
@@ -173,16 +174,17 @@ async def test_only_connection_closed_of_its_own_peer_is_not_a_failure(caplog: p
     assert [record for record in caplog.records if record.levelno > logging.DEBUG] == []
 
 
-@pytest.mark.parametrize("asks", [False, True])
+@pytest.mark.parametrize("how", ["notifying", "asking", "in a task group"])
 async def test_a_handler_of_notifications_that_finds_its_peer_gone_has_not_failed(
-    asks: bool, caplog: pytest.LogCaptureFixture
+    how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def talk(params: Any, connection: Connection) -> None:
-        while True:
-            if asks:
-                await connection.request(method="_acme/back")
-            await connection.notify(HELLO)
-            await anyio.sleep(0.001)
+        async with anyio.create_task_group() if how == "in a task group" else nullcontext():
+            while True:
+                if how == "asking":
+                    await connection.request(method="_acme/back")
+                await connection.notify(HELLO)
+                await anyio.sleep(0.001)
 
     caplog.set_level(logging.DEBUG, "acp_bindings.connection")
     async with against({"_acme/did": talk}) as (agent, peer):
