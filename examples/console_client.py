@@ -6,7 +6,6 @@ python examples/console_client.py python examples/agent.py
 import asyncio
 import sys
 import threading
-from concurrent.futures import Future
 from pathlib import Path
 
 import anyio
@@ -15,9 +14,14 @@ from acp_bindings import v1
 from acp_bindings.client import Client
 from acp_bindings.setup import RequestError
 
+lines: asyncio.Queue[str | None] = asyncio.Queue()
+"""The lines of the user, and None at the end of the input."""
+
 
 async def main() -> None:
     client = Client("example-client", title="Example Client", version="0.1.0")
+    # A daemon, because the exit waits for other threads.
+    threading.Thread(target=listen, args=[asyncio.get_running_loop()], daemon=True).start()
     async with client.connect(sys.argv[1:] or sys.exit(__doc__)) as agent, agent.session(cwd=Path.cwd()) as session:
         while (line := await read("> ")) is not None:
             try:
@@ -30,14 +34,16 @@ async def main() -> None:
 
 
 async def read(question: str) -> str | None:
-    """Return the next line of the user, or None at the end of the input."""
     print(question, end="", flush=True)
-    line: Future[bytes] = Future()
-    # The exit waits for the threads of AnyIO, but not for a daemon. That must not hold the lock of a buffer then.
-    stdin = open(0, "rb", buffering=0, closefd=False)  # noqa: SIM115 - open to the end
-    threading.Thread(target=lambda: line.set_result(stdin.readline()), daemon=True).start()
-    text = await asyncio.wrap_future(line)
-    return text.decode().strip() if text else None
+    return await lines.get()
+
+
+def listen(loop: asyncio.AbstractEventLoop) -> None:
+    """Put what the user enters into `lines`."""
+    with open(0, closefd=False) as stdin:  # `sys.stdin` would be locked at the exit
+        for line in stdin:
+            loop.call_soon_threadsafe(lines.put_nowait, line.strip())
+    loop.call_soon_threadsafe(lines.put_nowait, None)
 
 
 if __name__ == "__main__":

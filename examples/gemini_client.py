@@ -7,7 +7,6 @@ import argparse
 import asyncio
 import sys
 import threading
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,9 @@ import anyio
 from acp_bindings import v1
 from acp_bindings.client import Client, Files, PermissionQuestion, Session, Terminals
 from acp_bindings.setup import RequestError
+
+lines: asyncio.Queue[str | None] = asyncio.Queue()
+"""The lines of the user, and None at the end of the input."""
 
 
 class GeminiFiles(Files):
@@ -32,8 +34,7 @@ async def ask(question: PermissionQuestion) -> v1.PermissionOption | None:
     print(f"\nPermission requested: {question.title}")
     for number, option in enumerate(question.options, start=1):
         print(f"  {number}. {option.name} ({option.kind})")
-    while question.options:
-        choice = await read("Select option: ") or ""
+    while question.options and (choice := await read("Select option: ")) is not None:
         if choice.isdigit() and 1 <= int(choice) <= len(question.options):
             return question.options[int(choice) - 1]
         print("Invalid selection, try again.")
@@ -70,6 +71,8 @@ async def main(options: argparse.Namespace) -> None:
         terminals=Terminals(),
         on_update=show,
     )
+    # A daemon, because the exit waits for other threads.
+    threading.Thread(target=listen, args=[asyncio.get_running_loop()], daemon=True).start()
     async with client.connect(options.command) as agent, agent.session(cwd=Path.cwd()) as session:
         print(f"Connected to {agent.peer}, session {session.id}. :exit ends.")
         while (line := await read("\n> ")) not in (None, ":exit"):
@@ -80,14 +83,19 @@ async def main(options: argparse.Namespace) -> None:
 
 
 async def read(question: str) -> str | None:
-    """Return the next line of the user, or None at the end of the input."""
     print(question, end="", flush=True)
-    line: Future[bytes] = Future()
-    # The exit waits for the threads of AnyIO, but not for a daemon. That must not hold the lock of a buffer then.
-    stdin = open(0, "rb", buffering=0, closefd=False)  # noqa: SIM115 - open to the end
-    threading.Thread(target=lambda: line.set_result(stdin.readline()), daemon=True).start()
-    text = await asyncio.wrap_future(line)
-    return text.decode().strip() if text else None
+    line = await lines.get()
+    if line is None:
+        lines.put_nowait(None)  # for the next call
+    return line
+
+
+def listen(loop: asyncio.AbstractEventLoop) -> None:
+    """Put what the user enters into `lines`."""
+    with open(0, closefd=False) as stdin:  # `sys.stdin` would be locked at the exit
+        for line in stdin:
+            loop.call_soon_threadsafe(lines.put_nowait, line.strip())
+    loop.call_soon_threadsafe(lines.put_nowait, None)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from acp_bindings import v1
-from acp_bindings.client import Client
+from acp_bindings.client import Client, PermissionQuestion
 
 pytestmark = pytest.mark.anyio
 
@@ -61,16 +62,8 @@ def test_a_console_client_does_not_wait_for_its_user_in_the_end(
 ) -> None:
     script = tmp_path / "script"
     script.write_text('{"prompt": null}\n{"exit": 3}\n')
-    command = [
-        sys.executable,
-        EXAMPLES / program[0],
-        *program[1:],
-        sys.executable,
-        "-m",
-        "acp_bindings",
-        "play",
-        script,
-    ]
+    agent = [sys.executable, "-m", "acp_bindings", "play", script]
+    command = [sys.executable, EXAMPLES / program[0], *program[1:], *agent]
     pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     process: Any
     with subprocess.Popen(command, **pipes) as process:
@@ -93,6 +86,15 @@ async def test_the_client_of_gemini_reads_a_missing_file_as_empty(tmp_path: Path
     await files.write_text_file(str(there), "Hello", directories=[str(tmp_path)])
     texts = [await files.read_text_file(str(each), directories=[str(tmp_path)]) for each in (there, missing)]
     assert texts == ["Hello", ""]
+
+
+async def test_the_client_of_gemini_cancels_a_question_at_the_end_of_the_input() -> None:
+    example = runpy.run_path(str(EXAMPLES / "gemini_client.py"))
+    options = (v1.PermissionOption(option_id="y", name="Yes", kind="allow_once"),)
+    example["lines"].put_nowait(None)
+    with anyio.fail_after(5):
+        assert await example["ask"](PermissionQuestion("s1", "/", "Edit", options)) is None
+        assert await example["read"]("> ") is None
 
 
 def test_the_client_of_gemini_talks_with_any_agent() -> None:
