@@ -62,8 +62,8 @@ _INTERNAL = {
     "mcp_launch.failures.LaunchFailure": "because forget_variables",
     "mcp_launch._servers.record.Changes": "add end",
 }
-"""The members of public classes that are for other modules of the package, which type checkers would not let use names
-with an underscore. The reference leaves them out."""
+"""The members of public classes that only other modules of the package use. They have no underscore, because type
+checkers would report these uses. The reference leaves them out."""
 
 
 def package(name: str) -> str:

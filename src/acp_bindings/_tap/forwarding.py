@@ -156,7 +156,7 @@ def start(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> su
 
 def python_of(module: str, *arguments: str) -> list[str]:
     """Return the command that runs `main` of a module with the same module path as here."""
-    # An archive sets it only in its process. It also replaces the current directory, whose project is being edited.
+    # A zipapp only changes its own path. `-c` would begin with the current directory, whose project is being edited.
     code = f"import sys; sys.path[:] = {list(map(str, sys.path))}; from {module} import main; main()"
     return [sys.executable, "-c", code, *arguments]
 

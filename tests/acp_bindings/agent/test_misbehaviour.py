@@ -585,7 +585,7 @@ IN_ANYIO = "anyio.to_thread.run_sync(time.sleep, 60, abandon_on_cancel=True)"
         (RUN, IN_ANYIO, "", 0, "finished\nfinished\n"),
         (RUN, IN_ANYIO, "raise LookupError", 1, "\nLookupError\n"),
         (RUN, "asyncio.to_thread(time.sleep, 60)", "", 0, "a call in a thread of agent threads is still running"),
-        # There it waits for the calls, because the end of the process is the business of the main thread.
+        # There it waits for the calls, because only the main thread ends the process.
         (RUN_IN_A_THREAD, "asyncio.to_thread(time.sleep, 1)", "", 0, "finished\nfinished\n"),
     ],
 )
