@@ -153,7 +153,7 @@ class Turn(Generic[M]):
         before, after = self._around_text
         text = self._half + text
         try:
-            json, self._half = encode(text), ""
+            json = encode(text)
         except EncodeError:
             # The API of a model may have split an emoji, of which each piece has a half.
             self._half = text[-1] if "\ud800" <= text[-1] < "\udc00" else ""
