@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import sys
@@ -18,8 +17,6 @@ _COMMAND = r"(?:^|(?<=[\r\n]))(?P<space>[^\S\r\n]*):(?=:[\w-]+(?: [^\r\n]*?)?::)
 
 Source: `ActionCommand.cs` of actions/runner, "Logging commands" of Azure Pipelines, "Service Messages" of TeamCity.
 """
-_WRITING = (errno.EDQUOT, errno.EFBIG, errno.ENOSPC)
-"""The reasons that only a write has."""
 _BY_SIGNAL = 128
 """Exit statuses above this value mean that a signal ended the command."""
 
@@ -50,9 +47,7 @@ def written_by(command: str) -> Generator[None]:
         if not signalled and (refused := unwritten or refused):
             if isinstance(refused, BrokenPipeError):  # the reader has stopped
                 raise SystemExit(1) from None
-            # An unbuffered write has failed before this flush. Errors of files have a name.
-            is_output = unwritten or (refused.filename is None and refused.errno in _WRITING)
-            where = "standard output: " if is_output else ""
+            where = "standard output: " if unwritten else ""
             with suppress(OSError):
                 sys.stderr.write(f"{command}: {where}{refused.strerror or refused}\n")
             discard_unwritable(sys.stderr)

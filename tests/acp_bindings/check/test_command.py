@@ -222,9 +222,8 @@ with written_by("acp-bindings"):
 @pytest.mark.parametrize(
     ("script", "status", "says"),
     [
-        ("check conversation >/dev/full", 2, r"acp-bindings: standard output: No space left on device\n"),
-        ("view conversation --html - >/dev/full", 2, r"acp-bindings: standard output: No space left on device\n"),
-        ("rules >/dev/full", 2, r"acp-bindings: standard output: No space left on device\n"),
+        ("check conversation >/dev/full", 2, r"acp-bindings: (standard output: )?No space left on device\n"),
+        ("rules >/dev/full", 2, r"acp-bindings: (standard output: )?No space left on device\n"),
         ("check missing 2>/dev/full", 2, ""),
         ("check conversation >/dev/full 2>/dev/full", 2, ""),
         ("check conversation >&-", 0, ""),
