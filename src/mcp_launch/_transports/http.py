@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -103,7 +102,7 @@ class WebClient(httpx2.AsyncClient):
         """The POSTs of a session; None while trying whether a URL speaks this transport."""
         self._listener: int | None = None
         """The task of the SDK that reads the event stream of the session; None until that was open."""
-        self._opened = -math.inf
+        self._opened = 0.0
         """The time at which it was last opened."""
 
     def build_request(self, method: str, url: httpx2.URL | str, **options: Any) -> httpx2.Request:
@@ -181,37 +180,33 @@ class WebClient(httpx2.AsyncClient):
         return response
 
     async def _listen(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Open the event stream of the session; if it was open before, try until the server is back.
+        """Open the event stream of the session, for the first time or again."""
+        again = self._listener is not None
+        response = await (self._reopen if again else super().send)(request, **options)
+        if _has_events(response):
+            self._listener, self._opened = anyio.get_current_task().id, anyio.current_time()
+        # Some servers reject an unknown session with 400.
+        if again and response.status_code in (HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND):
+            self.memory.answered(request, response, is_mcp=False, body=await start_of(response))
+            if (found := self.memory.found) and found.code == "session_lost":
+                self.lost, headers = found, {"content-type": EVENT_STREAM}
+                return httpx2.Response(HTTPStatus.OK, headers=headers, content=_WAKE, request=request)
+        return response
 
-        The SDK gives up after two errors, and all later messages of the server would be lost.
-        """
+    async def _reopen(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Repeat a request until the server is back; the SDK gives up after two errors, and would miss all messages."""
         # Some servers end each stream at once, and ask for the next GET without a delay.
         await anyio.sleep_until(self._opened + _PAUSE)
         pause = _PAUSE
         while True:
-            try:
+            with contextlib.suppress(httpx2.TransportError):
                 response = await super().send(request, **options)
-            except httpx2.TransportError:
-                if self._listener is None:
-                    raise
-            else:
-                if _has_events(response):
-                    self._listener, self._opened = anyio.get_current_task().id, anyio.current_time()
                 # With 409, a server rejects a second stream as long as it has not noticed the end of the first one.
-                is_temporary = response.is_server_error or response.status_code in _BUSY
-                if self._listener is None or not is_temporary:
-                    break
+                if not (response.is_server_error or response.status_code in _BUSY):
+                    return response
                 await response.aclose()
             await anyio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
-        # Some servers reject an unknown session with 400.
-        if self._listener is None or response.status_code not in (HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND):
-            return response
-        self.memory.answered(request, response, is_mcp=False, body=await start_of(response))
-        if (found := self.memory.found) is None or found.code != "session_lost":
-            return response
-        self.lost = found
-        return httpx2.Response(HTTPStatus.OK, headers={"content-type": EVENT_STREAM}, content=_WAKE, request=request)
 
     async def _deliver(self, request: httpx2.Request, **options: Any) -> None:
         """Post a message without a response, following redirects as the SDK does."""
