@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 import shlex
 from collections import deque
 from collections.abc import Callable, Collection
@@ -14,7 +13,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
-from urllib.parse import unquote
+from urllib.parse import urlsplit
 
 from acp_bindings import v1
 from acp_bindings._json import items_of, members_of
@@ -38,7 +37,6 @@ PermissionAnswer: TypeAlias = v1.PermissionOption | str | bool | None
 
 _PATH_INPUTS = ("path", "file_path", "filePath", "filepath", "notebook_path")
 """Names under which tools get a path, in `raw_input`."""
-_FILE_URL = re.compile(r"file:(//(localhost)?)?(/(?=[a-z]:))?", re.IGNORECASE)
 _SHELLS = frozenset({"bash", "dash", "ksh", "sh", "zsh"})
 
 
@@ -349,8 +347,11 @@ def _is_plain(path: str) -> bool:
 
 def _readings(path: str) -> set[str]:
     """Return *path* as a name, as a URL if it is one, and both with `~` and variables expanded."""
-    url = _FILE_URL.match(path)
-    given = {path, unquote(path[url.end() :]) if url else path}
+    given = {path}
+    if path[:5].lower() == "file:":
+        from urllib.request import url2pathname  # noqa: PLC0415 - it loads much that is not needed otherwise
+
+        given.add(url2pathname(urlsplit(path).path))
     # Many programs end a name at NUL, and replace lone surrogates.
     names = {each.partition("\0")[0].encode(errors="replace").decode() for each in given}
     return {*names, *(os.path.expanduser(os.path.expandvars(each)) for each in names)}

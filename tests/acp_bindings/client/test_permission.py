@@ -339,7 +339,7 @@ def test_a_path_that_an_agent_may_read_differently_is_not_allowed(
         "$KEYS/key",
         "${KEYS}/key",
         "file:{keys}/key",
-        "file://{keys}/a%20key",
+        "file://{keys}/../%6Beys/key",
         "File://localhost{keys}/key",
         "file:/../keys/key",
         "{keys}/key\0",
