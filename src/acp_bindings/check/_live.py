@@ -107,8 +107,8 @@ class LiveCheck:
         """Yield the findings for a line that is parsed already, in place of `feed`."""
         self._lines = number
         if is_event(line.value):
-            if type(status := members_of(line.value.get("end")).get("exitStatus")) is int:
-                self._conversation.exit_status = status
+            if "end" in line.value:
+                self._conversation.exit_status = members_of(line.value["end"]).get("exitStatus")
             self._conversation.has_left = self._conversation.has_left or "closed" in line.value
             if "dropped" in line.value:
                 self._conversation.skip()
