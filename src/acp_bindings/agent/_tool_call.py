@@ -52,10 +52,11 @@ def running_calls(updates: Sequence[v1.SessionUpdate]) -> list[str]:
 
 def note_call(calls: dict[str, None], update: v1.SessionUpdate) -> None:
     """Add the tool call that *update* begins to *calls*, or remove the one that it ends."""
-    if isinstance(update, (v1.ToolCall, v1.SessionToolCallUpdate)) and update.status in ("completed", "failed"):
-        calls.pop(update.tool_call_id, None)
-    elif isinstance(update, v1.ToolCall):
-        calls[update.tool_call_id] = None
+    if isinstance(update, (v1.ToolCall, v1.SessionToolCallUpdate)):
+        if update.status in ("completed", "failed"):
+            calls.pop(update.tool_call_id, None)
+        elif isinstance(update, v1.ToolCall):
+            calls[update.tool_call_id] = None
 
 
 class ToolCall:
@@ -86,7 +87,7 @@ class ToolCall:
     def output(self) -> str:
         """The result, the failure or the output of the terminal, as text for a model.
 
-        It is the structured result, as JSON, if there is no text, and has `[image/png]` in place of an image.
+        Without text, it is the structured result as JSON. In place of an image, it has `[image/png]`.
         """
         end = self._end
         blocks = [each.content for each in end.content or () if isinstance(each, v1.Content)]
