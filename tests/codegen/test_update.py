@@ -51,6 +51,13 @@ class TestReplacing:
         sources = {file: entry.source for file, entry in lock.read(folder).items()}
         assert sources == {file: "folder:new" if file == FILES[1] else f"npm:{PACKAGE}@1.0.0" for file in FILES}
 
+    def test_a_release_replaces_the_source_of_a_file_that_is_unchanged(self, folder: Path, npm: Path) -> None:
+        publishing.install_npm(npm, {"2.0.0": publishing.release("the old release")})
+
+        assert run(folder, f"npm:{PACKAGE}@2.0.0") == 0
+
+        assert {entry.source for entry in lock.read(folder).values()} == {f"npm:{PACKAGE}@2.0.0"}
+
     def test_an_empty_folder_is_filled(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         files = publishing.release("3")
         source = publishing.write(tmp_path / "new", files)

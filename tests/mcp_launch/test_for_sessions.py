@@ -69,6 +69,7 @@ async def test_three_loads_of_an_open_session_start_its_servers_once(marked: Mar
 
 
 IMAGE = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+SOUND = {"type": "audio", "data": "aGk=", "mimeType": "audio/wav"}
 FILE = {"type": "resource", "resource": {"uri": "file:///a.pdf", "blob": "aGk="}}
 
 
@@ -78,7 +79,7 @@ FILE = {"type": "resource", "resource": {"uri": "file:///a.pdf", "blob": "aGk="}
         ({"content": [{"type": "text", "text": "22 °C"}], "structuredContent": {"temperature": 22}}, "22 °C"),
         ({"content": [], "structuredContent": {"temperature": 22}}, '{"temperature":22}'),
         ({"content": [{"type": "text", "text": ""}], "structuredContent": {"rows": []}}, '{"rows":[]}'),
-        ({"content": [{"type": "text", "text": "see"}, IMAGE]}, "see\n[image/png]"),
+        ({"content": [{"type": "text", "text": "see"}, IMAGE, SOUND]}, "see\n[image/png]\n[audio/wav]"),
         ({"content": [FILE], "structuredContent": {"pages": 2}}, '[binary data]\n{"pages":2}'),
         ({"content": [], "structuredContent": {"mean": float("nan")}}, '{"mean":null}'),
         ({"content": [{"type": "text", "text": "none"}], "structuredContent": {"mean": float("nan")}}, "none"),

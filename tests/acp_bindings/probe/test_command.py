@@ -198,20 +198,24 @@ def test_a_signal_stops_the_agent_and_keeps_what_was_done(tmp_path: Path, number
     options = [*(f"--{name}={file}" for name, file in files.items()), "--only", "negotiation", "--only", "prompts"]
     command = [sys.executable, "-m", "acp_bindings", "probe", *options, "--", sys.executable, str(agent), str(tmp_path)]
 
-    os.mkfifo(tmp_path / "prompted")
+    for name in ("prompted", "stopping", "go"):
+        os.mkfifo(tmp_path / name)
     started = ["sh", "-c", f'{start} exec "$@"', "sh", *command]
     with subprocess.Popen(started, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         pid = int((tmp_path / "prompted").read_text())  # a pipe
-        if number != getattr(signal, "SIGHUP", None):
-            process.send_signal(number)
-            *_, summary = process.stdout.read().splitlines()
-            assert summary.startswith("10 ok, 1 warned (hanging 1, version 1, ")
-        else:
+        is_hangup = number == getattr(signal, "SIGHUP", None)
+        if is_hangup:
             process.stdout.close()
+        process.send_signal(number)
+        (tmp_path / "stopping").read_text()
+        if is_hangup:
             # The system sends it, and so does a shell that it ends.
             process.send_signal(number)
-            process.send_signal(number)
+        (tmp_path / "go").write_text("")
+        if not is_hangup:
+            *_, summary = process.stdout.read().splitlines()
+            assert summary.startswith("10 ok, 1 warned (hanging 1, version 1, ")
 
     assert process.returncode == 128 + number
     assert "session/prompt" in files["record"].read_text()
@@ -219,6 +223,17 @@ def test_a_signal_stops_the_agent_and_keeps_what_was_done(tmp_path: Path, number
     assert "initialize-twice" in files["html"].read_text()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not have SIGHUP")
+def test_a_hangup_that_is_ignored_does_not_stop_a_probe(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "acp_bindings", "probe", "--only", "negotiation", "--", sys.executable, "-c"]
+    agent = "import os, signal; os.kill(os.getppid(), signal.SIGHUP); exit(3)"
+    done = subprocess.run(
+        ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *command, agent], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 1, done.stderr
 
 
 HANGING = """
@@ -231,6 +246,8 @@ for line in sys.stdin:
         with open(sys.argv[1] + "/prompted", "w") as pipe:
             pipe.write(str(os.getpid()))
         sys.stdin.read()
+        open(sys.argv[1] + "/stopping", "w").close()
+        open(sys.argv[1] + "/go").read()
     else:
         result = {"sessionId": str(message.get("id"))}
     print(json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "result": result}), flush=True)
