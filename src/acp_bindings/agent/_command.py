@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -69,7 +68,7 @@ async def run_in_terminal(
             # It is not stored, because the terminal is gone when the session is loaded.
             content: list[v1.ToolCallContent] = [v1.Terminal(terminal_id=this["terminal_id"])]
             await session.show(v1.SessionToolCallUpdate(tool_call_id=call.id, content=content))
-        with anyio.move_on_after(math.inf if timeout is None else timeout) as patience:
+        with anyio.move_on_after(timeout) as patience:
             await session.request(wire.WaitForTerminalExitRequest(**this), method="terminal/wait_for_exit")
         if patience.cancelled_caught:
             await session.request(wire.KillTerminalRequest(**this), method="terminal/kill")
@@ -112,7 +111,7 @@ async def run_here(
     """Run *command* on this machine. Its children end with it, also when it takes too long or is cancelled."""
     process = await ChildProcess.start(command, cwd=cwd, env={**os.environ, **env}, without_input=True)
     terminal = Terminal(process, limit)
-    patience = anyio.move_on_after(math.inf if timeout is None else timeout)
+    patience = anyio.move_on_after(timeout)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(terminal.run)
         try:

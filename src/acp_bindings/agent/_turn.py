@@ -400,6 +400,8 @@ class Turn(Generic[M]):
         self.check_running()
         if isinstance(command, str) or not command:
             raise ValueError('command must be a list, such as ["pytest", "-q"], because no shell is used')
+        if timeout is not None:
+            timeout = float(timeout)  # a model may have passed "60"
         session = self.session
         by_client = session.client.supports("terminal")
         wire: Any = session.connection.protocol if by_client else v1

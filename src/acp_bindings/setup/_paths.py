@@ -272,8 +272,12 @@ class Roots:
         Raises:
             OutsideRoots: the path is outside the roots.
             OSError: it cannot be resolved, as in a loop of links, or below a file, or is too long for the system.
+            ValueError: a model has passed something else, such as a number.
         """
-        text = os.fspath(path)
+        try:
+            text = os.fspath(path)
+        except TypeError as error:
+            raise ValueError(f"path: {error}") from None
         if len(text) > _LONGEST:
             # First, because the work below grows with the square of the number of its parts.
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))

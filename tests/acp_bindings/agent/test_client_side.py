@@ -127,6 +127,8 @@ WRONG: dict[str, Callable[[Any], Awaitable[object]]] = {
     "command must be": lambda turn: turn.run_command([]),
     "args.0: ": lambda turn: turn.run_command(["echo", 5]),
     "value: ": lambda turn: turn.run_command(["echo"], env={"A": 5}),
+    "path: expected str": lambda turn: turn.read_file(5),
+    "'soon'": lambda turn: turn.run_command(["echo"], timeout="soon"),
 }
 
 
@@ -206,9 +208,10 @@ async def test_the_output_of_a_command_is_limited_to_its_end(tmp_path: Path) -> 
     assert str(result) == "[the beginning is left out]\nä\n[exit code 0]"
 
 
-async def test_a_command_that_takes_too_long_is_stopped_with_its_children(tmp_path: Path) -> None:
+@pytest.mark.parametrize("timeout", [1, "1"])
+async def test_a_command_that_takes_too_long_is_stopped_with_its_children(tmp_path: Path, timeout: Any) -> None:
     program = "import subprocess; subprocess.run(['sleep', '1000'])"
-    result = await ran(tmp_path, program, timeout=1)
+    result = await ran(tmp_path, program, timeout=timeout)
     assert (result.timed_out, result.exit_code, result.signal) == (True, None, None)
     assert "timed out" in str(result)
 
