@@ -220,6 +220,7 @@ class OpenSessions(Generic[M]):
         """Start the servers of a session."""
         servers = request.mcp_servers
         session = Session(stored, servers=servers, connection=connection, host=self, in_store=in_store)
+        session.meta = request.meta
         await self.tasks.start(session.run, self.mcp)
         self._sessions[session.id] = session
         try:
@@ -261,6 +262,7 @@ class OpenSessions(Generic[M]):
         if session.connection is not connection:
             session.attach(connection, self.handlers.settled(connection).client)
             await session.report_again()
+        session.meta = request.meta
         return session
 
     async def _close(self, session: Session[M]) -> None:

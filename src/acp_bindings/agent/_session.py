@@ -100,6 +100,8 @@ class Session(Generic[M]):
 
     mcp: M
     """The MCP servers of the session: a `mcp_launch.Fleet` with `mcp=mcp_launch.for_sessions()`, otherwise None."""
+    meta: Mapping[str, Any] | None = None
+    """The `_meta` of the last request that opened or loaded the session; None without it."""
     commands: Sequence[v1.AvailableCommand] = ()
     """The commands that were shown in this session, in addition to those of the agent."""
 

@@ -218,6 +218,28 @@ async def test_on_open_may_refuse_a_session(version: int) -> None:
         assert provider.open_now == 0
 
 
+async def test_a_session_has_the_meta_of_the_last_request_that_opened_it(version: int) -> None:
+    agent, opened, prompted = talker(), list[object](), list[object]()
+
+    @agent.on_open
+    async def open_(session: Session) -> None:
+        opened.append(session.meta)
+
+    @agent.command("meta", "Show it.")
+    async def show(turn: Turn) -> None:
+        prompted.append(turn.session.meta)
+
+    async with talking(agent, version) as client:
+        new = await client.ask("session/new", cwd=CWD, mcpServers=[], _meta={"example.com": 1})
+        await client.prompt(new.session_id, "/meta")
+        await client.ask("session/resume", sessionId=new.session_id, cwd=CWD, mcpServers=[], _meta={"example.com": 2})
+        await client.prompt(new.session_id, "/meta")
+        await client.ask("session/close", sessionId=new.session_id)
+        await client.load(new.session_id)
+    assert opened == [{"example.com": 1}, None]
+    assert prompted == [{"example.com": 1}, {"example.com": 2}]
+
+
 async def test_updates_from_on_open_arrive_after_the_response(version: int) -> None:
     agent = talker()
 
