@@ -116,7 +116,7 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
     said = unwrapped(line for line in seen.stderr if line.strip() and not _NOTICE.match(line))
     said, verb = (said, "wrote on stderr") if said else (seen.logged, "logged")
     hint, line = explain_end(said, status=seen.status)
-    quoted = line and f"it {verb}: {seen.spec.redactor.start(line, SHOWN)}"
+    quoted = line and f"{verb}: {seen.spec.redactor.start(line, SHOWN)}"
     if (status := seen.status) is not None:
         facts |= {"signal": signal_name(status)} if status < 0 else {"exit_code": status}
         hint, edit = _reason(seen, said, hint, line or "")
@@ -155,7 +155,7 @@ def _reason(seen: Seen, said: Sequence[str], hint: str | None, line: str) -> tup
     if hint is None and is_npx and seen.status == 128:
         repository = next(filter(_REPOSITORY.fullmatch, seen.spec.args), None)
         hint = repository and f"npx takes {repository} for a repository on GitHub; is it @{repository}?"
-    if hint is None and is_npx and (seen.status or 0) > 0 and not (said or seen.stray or seen.spoke):
+    if hint is None and is_npx and (seen.status or 0) > 0 and not (said or seen.spoke or _odd_output(seen)):
         hint = "npx hides the errors of install scripts; if one failed, npx --foreground-scripts … shows it"
     is_about_path = hint is None or re.search("is (?:the|every) path", hint)
     if hint and is_about_path and (wrong := seen.phrases.unexpanded(hint, "args")):
@@ -177,6 +177,10 @@ def _no_mcp(seen: Seen) -> str | None:
         return _ECHO
     if _is_shell(seen):
         return "is a shell, which runs the messages as commands"
+    return _odd_output(seen)
+
+
+def _odd_output(seen: Seen) -> str | None:
     return odd_output(seen.stray[0] if seen.stray else "", seen.unfinished, seen.spec.redactor)
 
 
@@ -235,10 +239,8 @@ def _with_older(seen: Seen, hint: str, package: str) -> tuple[str, dict[str, Any
 
 def _last_words(seen: Seen, hint: str | None, quoted: str | None) -> str:
     reason = f": {hint}" if hint else ""
-    if quoted:
-        return f"{reason}; {quoted}"
-    if seen.stray:
-        return f'{reason}; it wrote "{seen.stray[0]}" on stdout, which is not a JSON-RPC message'
+    if wrote := quoted or _odd_output(seen):
+        return f"{reason}; it {wrote}"
     if any(map(str.strip, seen.stderr)):
         return reason
     return f"{reason}; it {'wrote nothing on stderr' if seen.spoke else 'printed nothing'}"

@@ -264,6 +264,12 @@ def test_the_reason_of_an_exit_may_be_many_lines_before_it(tmp_path: Path) -> No
     assert failed["message"] == "exited with status 1; it wrote on stderr: Error: no licence"
 
 
+def test_a_line_without_an_end_is_quoted(tmp_path: Path) -> None:
+    [failed] = receipts_here([Marked().stdio("licensed", "/bin/sh", "-c", "printf 'no licence'; exit 1")], tmp_path)
+
+    assert failed["message"].startswith('exited with status 1; it wrote "no licence" on stdout without a newline')
+
+
 def test_failures_have_the_codes_of_the_launcher(tmp_path: Path) -> None:
     with Scene.of(Planted("tap"), tmp_path) as scene:
         servers = [{**case.server(scene), "name": str(case)} for case in FAILING]
