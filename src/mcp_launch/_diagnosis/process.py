@@ -119,7 +119,7 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
     quoted = line and f"{verb}: {seen.spec.redactor.start(line, SHOWN)}"
     if (status := seen.status) is not None:
         facts |= {"signal": signal_name(status)} if status < 0 else {"exit_code": status}
-        hint, edit = _reason(seen, said, hint, line or "")
+        hint, edit = _refined(seen, hint) if hint else (_cause_in_entry(seen, said, line or ""), None)
         facts |= {"edit": edit} if edit else {}
         # A program that ends at once without an error was not meant to be a server.
         complains = hint is not None or _COMPLAINT.search(line or "")
@@ -131,44 +131,56 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
         late = f"did not answer within {waited:.1f} s{words}"
         wrong = None if seen.spoke else _no_mcp(seen)
         found = _advice(seen)
-        advice = found or hint
         event = f"{wrong or late}; {found or _longer(seen)}"
-        return Diagnosis("not_mcp" if wrong else "timeout", event, facts, advice=advice)
+        return Diagnosis("not_mcp" if wrong else "timeout", event, facts, advice=found or hint)
     if seen.closed:
         return Diagnosis("disconnected", f"closed its standard {seen.closed}{words}", facts, advice=hint)
     return None
 
 
-def _reason(seen: Seen, said: Sequence[str], hint: str | None, line: str) -> tuple[str | None, dict[str, Any] | None]:
-    """Return why it ended by what is known of its entry, or else the hint; and a change of the entry."""
-    if hint is not None and (package := re.search('pip install "(.+)"', hint)):
+def _refined(seen: Seen, hint: str) -> tuple[str, dict[str, Any] | None]:
+    """Return a hint together with what is known of the entry, and the change of the entry, if there is one."""
+    if package := re.search('pip install "(.+)"', hint):
         return _with_older(seen, hint, package[1])
-    if hint is not None and NEEDS_PROXY in hint and seen.proxy:
+    if NEEDS_PROXY in hint and seen.proxy:
         name, url = seen.proxy
         return hint.replace(NEEDS_PROXY, f"is the proxy {url} ({name}) right, and does it run?"), None
-    if hint is None:
-        env = dict(seen.spec.env)
-        empty = {name for name, value in env.items() if not value.strip()}
-        hint = explain_variable(said, given={*INHERITED, *env}, empty=empty)
-    is_npx = Path(seen.spec.command).stem == "npx"
-    # The status of Git, whose error npx does not show.
-    if hint is None and is_npx and seen.status == 128:
+    if re.search("is (?:the|every) path", hint):
+        if wrong := seen.phrases.unexpanded(hint, "args"):
+            return f"{hint.partition('; ')[0]}; its path {wrong}", None
+        return _windows_path(seen) or hint, None
+    return hint, None
+
+
+def _cause_in_entry(  # noqa: PLR0911 - a list of cases
+    seen: Seen, said: Sequence[str], line: str
+) -> str | None:
+    """Return why it ended, if its entry makes that likely and its output has no hint; `line` is the most relevant."""
+    env = dict(seen.spec.env)
+    empty = {name for name, value in env.items() if not value.strip()}
+    if hint := explain_variable(said, given={*INHERITED, *env}, empty=empty):
+        return hint
+    if Path(seen.spec.command).stem == "npx":
         repository = next(filter(_REPOSITORY.fullmatch, seen.spec.args), None)
-        hint = repository and f"npx takes {repository} for a repository on GitHub; is it @{repository}?"
-    if hint is None and is_npx and (seen.status or 0) > 0 and not (said or seen.spoke or _odd_output(seen)):
-        hint = "npx hides the errors of install scripts; if one failed, npx --foreground-scripts … shows it"
-    is_about_path = hint is None or re.search("is (?:the|every) path", hint)
-    if hint and is_about_path and (wrong := seen.phrases.unexpanded(hint, "args")):
-        return f"{hint.partition('; ')[0]}; its path {wrong}", None
-    if is_about_path and os.name != "nt" and any(map(_WINDOWS_PATH.search, seen.spec.args)):
-        return 'a path in its "args" is a Windows path, and this system is not Windows', None
-    if hint is None and any(map(_REFUSED.search, said)):
+        # The status of Git, whose error npx does not show.
+        if seen.status == 128 and repository:
+            return f"npx takes {repository} for a repository on GitHub; is it @{repository}?"
+        if (seen.status or 0) > 0 and not (said or seen.spoke or _odd_output(seen)):
+            return "npx hides the errors of install scripts; if one failed, npx --foreground-scripts … shows it"
+    if wrong := _windows_path(seen):
+        return wrong
+    if any(map(_REFUSED.search, said)):
         for name, value in seen.spec.env:
             if wrong := seen.phrases.unfilled(value, "env"):
-                return f"the value of {name} {wrong}", None
-    if hint is None and _CRASH.match(line) and (found := _ENGINE.findall("\n".join(seen.stderr))):
-        hint = "npm says that {} requires Node.js {}, but this is {}".format(*found[-1])
-    return hint, None
+                return f"the value of {name} {wrong}"
+    if _CRASH.match(line) and (found := _ENGINE.findall("\n".join(seen.stderr))):
+        return "npm says that {} requires Node.js {}, but this is {}".format(*found[-1])
+    return None
+
+
+def _windows_path(seen: Seen) -> str | None:
+    is_odd = os.name != "nt" and any(map(_WINDOWS_PATH.search, seen.spec.args))
+    return 'a path in its "args" is a Windows path, and this system is not Windows' if is_odd else None
 
 
 def _no_mcp(seen: Seen) -> str | None:
