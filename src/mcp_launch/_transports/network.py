@@ -225,24 +225,20 @@ def usable(spec: HttpServer, option: str, *, trust_env: bool = False, library: s
         yield
     except (OSError, ValueError, TypeError, ImportError, httpx2.InvalidURL) as error:
         reason = spec.redactor(str(error) or type(error).__name__).rstrip(".")
-        facts, advice = {"option": option}, None
-        message = f'the option "{option}" cannot be used: {reason}'
-        if isinstance(error, ImportError):
-            reason = "SOCKS requires another package"
-            advice = f'install it: pip install "{library}[socks]"'
-            message = f'the option "{option}" cannot be used: {reason}; {advice}'
+        what, facts, advice = f'the option "{option}"', {"option": option}, None
         variable = next((name for name in CERTIFICATES if os.environ.get(name)), None)
         if option == "trust_env":
             names = _unusable_proxies() or ["ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY"]
-            facts["variable"] = names[0]
-            advice = advice or f"correct or unset {' and '.join(names)}"
-            message = f"the proxy of {' and '.join(names)} cannot be used: {reason}; {advice}"
+            what, facts["variable"] = f"the proxy of {' and '.join(names)}", names[0]
+            advice = f"correct or unset {' and '.join(names)}"
         elif trust_env and variable:
             path = os.environ[variable]
-            facts = {"variable": variable, "path": path}
+            what, facts = f'the certificates of {variable}="{path}"', {"variable": variable, "path": path}
             advice = f"correct or unset {variable}"
             reason = (error.strerror if isinstance(error, FileNotFoundError | PermissionError) else None) or reason
-            message = f'the certificates of {variable}="{path}" cannot be used: {reason}; {advice}'
+        if isinstance(error, ImportError):
+            reason, advice = "SOCKS requires another package", f'install it: pip install "{library}[socks]"'
+        message = f"{what} cannot be used: {reason}{f'; {advice}' if advice else ''}"
         raise LaunchFailure(
             message, server=spec.name, stage="spec", code="invalid_options", facts=facts, advice=advice
         ) from None
