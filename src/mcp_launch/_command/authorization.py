@@ -37,7 +37,7 @@ from mcp_launch import logins
 from mcp_launch._command.explore.terminal import piped_lines
 from mcp_launch._command.show.text import printable, remark
 from mcp_launch._diagnosis.protocol import invalid_field
-from mcp_launch._diagnosis.responses import UNMAPPED, TooLong, trouble
+from mcp_launch._diagnosis.responses import UNMAPPED, trouble
 from mcp_launch._http_types import EVENT_STREAM, FORM, JSON, media_type
 from mcp_launch._spec import HttpServer, SseServer
 from mcp_launch._transports.http import INITIALIZE, WebClient
@@ -122,7 +122,7 @@ class _Client(WebClient):
                 return response
         except TimeoutError:
             raise LoginFailed(f"{where} did not respond within {_PATIENCE:g} s") from None
-        except (httpx2.RequestError, TooLong, *UNMAPPED) as error:
+        except (httpx2.RequestError, *UNMAPPED) as error:
             via = self._network.via(self, request.url)
             found = await unless_tls(trouble(error, request.url, connect=_PATIENCE, via=via), request.url, via=via)
             raise LoginFailed(f"{request.method} {where}: {found.message}") from None

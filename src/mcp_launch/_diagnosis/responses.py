@@ -21,11 +21,7 @@ from acp_bindings._responses import (
 )
 from mcp_launch._diagnosis import Diagnosis, advised
 from mcp_launch._http_types import EVENT_STREAM, JSON, Url
-from mcp_launch._transports import LONGEST
 from mcp_launch.failures import Code, family
-
-UNMAPPED = (OSError, UnicodeError)
-"""Errors that both HTTP libraries do not wrap, such as a TLS alert after the handshake."""
 
 TWICE = "compressed more than once"
 """The reason not to decompress a response: each compression can grow it a thousandfold, and one is enough."""
@@ -35,7 +31,11 @@ _DROPPED = "dropped the connection without a response; its log may say why"
 
 
 class TooLong(Exception):  # noqa: N818 - says what happened
-    """A body is longer than the limit; the message, if there is one, says what was sent."""
+    """A body is longer than the limit; the message says what was sent."""
+
+
+UNMAPPED = (OSError, TooLong, UnicodeError)
+"""Errors that both HTTP libraries do not wrap, such as a TLS alert after the handshake."""
 
 
 def trouble(  # noqa: PLR0911 - a list of cases
@@ -59,8 +59,7 @@ def trouble(  # noqa: PLR0911 - a list of cases
     if "AuthFailed" in kinds:
         return found("unauthorized", f"the login for {where} failed: {error}", "log in again, or check the login")
     if isinstance(error, TooLong):
-        summary = str(error) or f"a message of more than {LONGEST >> 20} MB"
-        return found("not_mcp", f"{where} sent {summary}", "is the path right?")
+        return found("not_mcp", f"{where} sent {error}", "is the path right?")
     if "ProxyError" in kinds:
         advice = via and via.advice_after(error)
         return found("refused", f"the proxy {via} did not connect to {where}: {error}; {advice}", advice)

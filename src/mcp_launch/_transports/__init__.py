@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch.failures import Code
-from mcp_launch.options import Budgets, Limits, Options
+from mcp_launch.options import Budgets, Options
 
 if TYPE_CHECKING:
     from mcp.client import Transport as Streams
@@ -22,9 +22,6 @@ DOUBTFUL: frozenset[Code] = frozenset(("method_not_allowed", "not_found", "http_
 
 TRIAL = 2.0
 """Seconds for trying the other transport."""
-
-LONGEST = Limits().bytes
-"""The longest response in bytes that a library reads as a whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

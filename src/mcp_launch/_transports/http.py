@@ -211,7 +211,7 @@ class WebClient(httpx2.AsyncClient):
     async def _deliver(self, request: httpx2.Request, **options: Any) -> None:
         """Post a message without a response, following redirects as the SDK does."""
         # Errors are in the memory.
-        with contextlib.suppress(httpx2.RequestError, TooLong, *UNMAPPED):
+        with contextlib.suppress(httpx2.RequestError, *UNMAPPED):
             for _ in range(self.max_redirects):
                 response = await self._send(request, **options)
                 following = response.next_request
@@ -227,7 +227,7 @@ class WebClient(httpx2.AsyncClient):
         stream: bool = options.pop("stream", False)
         try:
             response = await self._remember(request, await super().send(request, stream=True, **options))
-        except (httpx2.RequestError, TooLong, *UNMAPPED) as error:
+        except (httpx2.RequestError, *UNMAPPED) as error:
             self.memory.failed(_sent_to(error, request), error)
             if not self.proven:
                 raise
@@ -313,7 +313,7 @@ async def speaks_http(spec: HttpServer, network: Network, *, in_full: bool = Fal
     An event stream without a message does not prove anything about a server that also sends one for a GET.
     """
     found = False
-    with anyio.move_on_after(TRIAL) as scope, contextlib.suppress(httpx2.HTTPError, TooLong, *UNMAPPED):
+    with anyio.move_on_after(TRIAL) as scope, contextlib.suppress(httpx2.HTTPError, *UNMAPPED):
         async with (
             WebClient(spec, network, connect=TRIAL) as client,
             client.stream(
@@ -346,7 +346,7 @@ async def has_oauth_metadata(url: str, network: Network) -> bool:
     wanted = [("oauth-protected-resource", base.path.rstrip("/")), ("oauth-protected-resource", "")]
     wanted.append(("oauth-authorization-server", ""))
     found = False
-    with anyio.move_on_after(TRIAL), contextlib.suppress(httpx2.HTTPError, TooLong, *UNMAPPED):
+    with anyio.move_on_after(TRIAL), contextlib.suppress(httpx2.HTTPError, *UNMAPPED):
         # Without the headers of the entry and without a login.
         async with WebClient(HttpServer(name="", url=url), replace(network, auth=None), connect=TRIAL) as client:
             while wanted and not found:

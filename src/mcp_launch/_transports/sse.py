@@ -138,7 +138,7 @@ class SseTransport:
         except NoEventsError:
             # Not an event stream; the memory has the response.
             pass
-        except (httpx.RequestError, TooLong, *UNMAPPED) as error:
+        except (httpx.RequestError, *UNMAPPED) as error:
             # If there was no response, the memory knows why.
             if self._client.reads and isinstance(error, TooLong):
                 self._end(str(error), code="invalid_response", limit="bytes")
@@ -259,7 +259,7 @@ class SseTransport:
         except UnwritableError:
             return UNWRITABLE
         # Errors are in the memory.
-        with contextlib.suppress(httpx.RequestError, TooLong, *UNMAPPED):
+        with contextlib.suppress(httpx.RequestError, *UNMAPPED):
             request = self._client.build_request("POST", endpoint, content=body, headers={"content-type": JSON})
             await self._client.send_within_origin(request)
         found = self._client.memory.found

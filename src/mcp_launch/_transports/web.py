@@ -15,9 +15,8 @@ from acp_bindings.setup._servers import is_owned
 from mcp_launch._diagnosis.responses import TWICE, TooLong
 from mcp_launch._http_types import Request, Response, Url
 from mcp_launch._spec import HttpServer, invalid, issue_at
-from mcp_launch._transports import LONGEST
 from mcp_launch.failures import OF_ACP, LaunchFailure, Phrases
-from mcp_launch.options import allow_more, megabytes
+from mcp_launch.options import Limits, allow_more, megabytes
 
 Pieces: TypeAlias = Callable[[bytes], Iterable[bytes]]
 """Returns the pieces for a chunk; it may raise, which the reader gets."""
@@ -106,6 +105,10 @@ async def start_of(response: Response) -> bytes:
         with anyio.CancelScope(shield=True):
             await response.aclose()
     return bytes(body)
+
+
+LONGEST = Limits().bytes
+"""The longest response in bytes that a library reads as a whole."""
 
 
 def bound(in_pieces: Callable[[object, Pieces], Any], response: Any) -> None:
