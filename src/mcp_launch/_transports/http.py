@@ -133,32 +133,43 @@ class WebClient(httpx2.AsyncClient):
         )
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Send a request as httpx2 does, and remember the response to a message.
+        """Send a request as httpx2 does, and remember the response to a message."""
+        match request.method:
+            case "POST":
+                return await self._post(request, **options)
+            case "DELETE":
+                return await self._end_session(request, **options)
+            case _:
+                return await self._get(request, **options)
 
-        A notification or a response is sent in a separate task, and counts as accepted immediately.
-        """
-        if request.method == "DELETE" and self.posts:
+    async def _end_session(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        if self.posts:
             # Otherwise they could use up the connections for closing the session.
             self.posts.abandon_all()
-        if request.method != "POST":
-            # The response to a listening GET or to the closing DELETE does not explain a failure.
-            options["stream"] = True
-            # Any other GET resumes the response to a POST.
-            listens = request.method == "GET" and (
-                "last-event-id" not in request.headers or self._listener == anyio.get_current_task().id
-            )
+            await self.posts.before_stream()
+        options["stream"] = True
+        response = await _without_rest(await super().send(request, **options))
+        if response.status_code == HTTPStatus.NOT_FOUND:
+            # The session is over already, and the SDK would log a warning.
+            response.status_code = HTTPStatus.NO_CONTENT
+        return response
+
+    async def _get(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Open the event stream of the session, or resume the response to a POST; neither explains a failure."""
+        options["stream"] = True
+        listens = "last-event-id" not in request.headers or self._listener == anyio.get_current_task().id
+        if self.posts:
+            await self.posts.before_stream()
+        try:
+            send = self._listen if listens else super().send
+            response = await _without_rest(await send(request, **options))
+        finally:
             if self.posts:
-                await self.posts.before_stream()
-            try:
-                send = self._listen if listens else super().send
-                response = await _without_rest(await send(request, **options))
-            finally:
-                if self.posts:
-                    self.posts.stream_answered()
-            if request.method == "DELETE" and response.status_code == HTTPStatus.NOT_FOUND:
-                # The session is over already, and the SDK would log a warning.
-                response.status_code = HTTPStatus.NO_CONTENT
-            return self._with_events(response, is_answer=not listens)
+                self.posts.stream_answered()
+        return self._with_events(response, is_answer=not listens)
+
+    async def _post(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send a message. A notification or a response has a task of its own, and counts as accepted immediately."""
         if (refused := request.extensions.get("refusal")) is not None:
             return _error_answer(request, refused, status=HTTPStatus.BAD_REQUEST)
         message: dict[str, Any] = request.extensions["message"]
