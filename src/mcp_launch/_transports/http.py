@@ -15,7 +15,7 @@ import anyio
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp_types import CONNECTION_CLOSED, ErrorData, JSONRPCError
+from mcp_types import CONNECTION_CLOSED, ErrorData, JSONRPCError, JSONRPCMessage
 from pydantic_core import PydanticSerializationError, to_json
 from typing_extensions import override
 
@@ -438,11 +438,6 @@ def _error_answer(request: httpx2.Request, error: ErrorData, *, status: int) -> 
     return httpx2.Response(max(status, HTTPStatus.BAD_REQUEST), json=reply, request=request)
 
 
-_WORDS = 16
-"""Characters by which errors of the SDK itself are recognized."""
-_OF_THE_SDK = (CONNECTION_CLOSED, "SSE stream ended")
-"""The code and start of the SDK's error for a response of the right type without a message."""
-
 _FORM = 'a response must be an event of the type "message", ended by an empty line'
 
 
@@ -530,21 +525,26 @@ class HttpTransport:
             self._terms.on_lost()
             raise
         if isinstance(item, SessionMessage):
-            message = message_in_full(item.message, getattr(read, "last_context", None))
-            item.message = self._unanswered.named(message)
-            self._unanswered.received(item.message)
-            if isinstance(item.message, Unsaid):
-                client.memory.found = client.memory.found or client.reading.found
-            elif isinstance(item.message, JSONRPCError):
-                error, answer = item.message.error, client.memory.answer
-                is_cut_off = (error.code, error.message[:_WORDS]) == _OF_THE_SDK
-                if is_cut_off and client.proven:
-                    client.memory.found = self._cut_off()
-                    error = farewell(client.memory.found, hide=client.hide)
-                if is_cut_off or answer is None or not answer.is_mcp:
-                    # Not from the server, whose response did not contain a message.
-                    item.message = Unsaid(jsonrpc="2.0", id=item.message.id, error=error)
+            item.message = self._noted(message_in_full(item.message, getattr(read, "last_context", None)))
         return item
+
+    def _noted(self, message: JSONRPCMessage) -> JSONRPCMessage:
+        """Note a message, and return it as `Unsaid` if it is an error that is not from the server."""
+        message = self._unanswered.named(message)
+        self._unanswered.received(message)
+        client, memory = self._client, self._client.memory
+        if isinstance(message, Unsaid):
+            memory.found = memory.found or client.reading.found
+        elif isinstance(message, JSONRPCError):
+            error, answer = message.error, memory.answer
+            # The SDK's error for an event stream without a response.
+            is_cut_off = error.code == CONNECTION_CLOSED and error.message.startswith("SSE stream ended")
+            if is_cut_off and client.proven:
+                memory.found = self._cut_off()
+                error = farewell(memory.found, hide=client.hide)
+            if is_cut_off or answer is None or not answer.is_mcp:
+                return Unsaid(jsonrpc="2.0", id=message.id, error=error)
+        return message
 
     async def _send(self, write: Sink, posts: Posts, item: SessionMessage) -> None:
         """Give a message to the SDK's transport; a request is noted as pending."""
