@@ -16,7 +16,6 @@ from mcp_types import (
     ErrorData,
     JSONRPCError,
     JSONRPCMessage,
-    JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
     RequestId,
@@ -127,14 +126,13 @@ class Unanswered:
 
     def sent(self, message: JSONRPCMessage) -> None:
         """Note a message to the server: a request is pending, a cancelled one no longer."""
-        match message:
-            case JSONRPCRequest(id=number, method=method):
-                self._ids[coerce_request_id(number)] = number
-                self._opening = number if method in ("server/discover", "initialize") else None
-            case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as number}):
-                self._settle(number)
-            case _:
-                self._opening = None
+        if isinstance(message, JSONRPCRequest):
+            self._ids[coerce_request_id(message.id)] = message.id
+            self._opening = message.id if message.method in ("server/discover", "initialize") else None
+        elif (cancelled := cancelled_by(message)) is not None:
+            self._settle(cancelled)
+        else:
+            self._opening = None
 
     def named(self, message: JSONRPCMessage) -> JSONRPCMessage:
         """Return the message, with the id of the opening request if it is an error without an id.
