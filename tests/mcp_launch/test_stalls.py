@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import sys
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
@@ -239,8 +240,9 @@ async def test_an_event_stream_that_does_not_end_is_closed_after_the_response(
         await anyio.wait_all_tasks_blocked()
 
 
+@pytest.mark.parametrize("id_", [rb"\1", rb'"\1"'], ids=["number", "string"])
 async def test_posts_that_an_sse_server_never_accepts_are_closed_after_the_response(
-    marked: Marked, tmp_path: Path, few_connections: int, monkeypatch: pytest.MonkeyPatch
+    id_: bytes, marked: Marked, tmp_path: Path, few_connections: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(posts, "_PATIENCE", 0.05)
     web = Web("works")
@@ -249,7 +251,7 @@ async def test_posts_that_an_sse_server_never_accepts_are_closed_after_the_respo
         """Act, and never respond."""
         parts = web.sse(request)
         if request.method == "GET":
-            yield from parts
+            yield from (re.sub(rb'(?<="id": )(\d+)(?=, "result")', id_, part) for part in parts)
         for _ in parts:
             pass
         request.released.wait()

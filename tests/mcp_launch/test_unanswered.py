@@ -34,8 +34,8 @@ def test_pending_requests_are_refused_once_in_order() -> None:
 def test_a_response_may_return_the_id_as_a_string() -> None:
     unanswered = asked(0, 1, 2)
 
-    assert unanswered.received(message(id="0", result={}))
-    assert unanswered.received(message(id=1, error={"code": 1, "message": "no"}))
+    assert unanswered.received(message(id="0", result={})) == 0
+    assert unanswered.received(message(id=1, error={"code": 1, "message": "no"})) == 1
     assert [reply.id for reply in unanswered.refused(ENDED)] == [2]
 
 
@@ -43,7 +43,7 @@ def test_unrelated_messages_do_not_finish_a_request() -> None:
     unanswered = asked(1)
 
     others = [message(id=1, method="ping"), message(method="notifications/message"), message(id=7, result={})]
-    assert [unanswered.received(each) for each in others] == [False, False, False]
+    assert [unanswered.received(each) for each in others] == [None, None, None]
     assert unanswered
 
 

@@ -14,7 +14,7 @@ import anyio
 import httpx
 from anyio.abc import TaskGroup, TaskStatus
 from mcp.shared.message import SessionMessage
-from mcp_types import ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse, RequestId
+from mcp_types import ErrorData, JSONRPCMessage, JSONRPCRequest, RequestId
 
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.responses import UNMAPPED, TooLong
@@ -180,12 +180,8 @@ class SseTransport:
         if not isinstance(found, Invalid):
             self._misshapen = None
             message = self._unanswered.named(found)
-            if (
-                self._unanswered.received(message)
-                and isinstance(message, JSONRPCResponse | JSONRPCError)
-                and message.id
-            ):
-                self._posts.answered(message.id)
+            if (number := self._unanswered.received(message)) is not None:
+                self._posts.answered(number)
             await self._to_session.send(SessionMessage(message))
         elif found.answers is not None and self._unanswered.holds(found.answers):
             self._misshapen = found.diagnosis()
@@ -204,7 +200,7 @@ class SseTransport:
         """Respond to a request with an error, if it is still pending."""
         reply = Unsaid(jsonrpc="2.0", id=number, error=error)
         async with self._refusing:
-            if self._unanswered.received(reply):
+            if self._unanswered.received(reply) is not None:
                 await self._give(reply)
 
     async def _refuse_all(self, found: Diagnosis) -> None:

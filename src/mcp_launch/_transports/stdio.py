@@ -300,7 +300,7 @@ class StdioTransport:
             else:
                 self._ready.extend(await self._stdout.read(line))
         message = self._unanswered.named(self._ready.popleft())
-        if self._unanswered.received(message):
+        if self._unanswered.received(message) is not None:
             self._answered_for = isinstance(message, Unsaid)
         self._took_part = self._took_part or isinstance(message, JSONRPCResponse)
         if isinstance(message, JSONRPCError) and not isinstance(message, Unsaid) and message.id == self._handshake:

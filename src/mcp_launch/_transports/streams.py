@@ -130,7 +130,7 @@ class Unanswered:
             self._ids[coerce_request_id(message.id)] = message.id
             self._opening = message.id if message.method in ("server/discover", "initialize") else None
         elif (cancelled := cancelled_by(message)) is not None:
-            self._settle(cancelled)
+            self._ids.pop(coerce_request_id(cancelled), None)
         else:
             self._opening = None
 
@@ -143,15 +143,11 @@ class Unanswered:
             return JSONRPCError(jsonrpc="2.0", id=self._opening, error=message.error)
         return message
 
-    def received(self, message: JSONRPCMessage) -> bool:
-        """Note a message from the server; return True if it responds to a pending request."""
+    def received(self, message: JSONRPCMessage) -> RequestId | None:
+        """Note a message from the server; return the id of the pending request to which it responds, if it does."""
         if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
-            return self._settle(message.id)
-        return False
-
-    def _settle(self, number: RequestId) -> bool:
-        """Mark a request as finished; return True if it was pending."""
-        return self._ids.pop(coerce_request_id(number), None) is not None
+            return self._ids.pop(coerce_request_id(message.id), None)
+        return None
 
     def refused(self, error: ErrorData) -> Iterator[Unsaid]:
         """Yield the error as response to each pending request; afterwards none is pending."""
