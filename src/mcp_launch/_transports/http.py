@@ -354,17 +354,15 @@ _OF_OAUTH = frozenset(("authorization_servers", "authorization_endpoint"))
 async def has_oauth_metadata(url: str, network: Network) -> bool:
     """Return True if the server publishes where to log in, at one of the places that clients look at."""
     base = urlsplit(url)._replace(query="", fragment="")
-    wanted = [("oauth-protected-resource", base.path.rstrip("/")), ("oauth-protected-resource", "")]
-    wanted.append(("oauth-authorization-server", ""))
-    found = False
+    of_resource = "oauth-protected-resource"
     with anyio.move_on_after(TRIAL), contextlib.suppress(httpx2.HTTPError, *UNMAPPED):
         # Without the headers of the entry and without a login.
         async with WebClient(HttpServer(name="", url=url), replace(network, auth=None), connect=TRIAL) as client:
-            while wanted and not found:
-                name, path = wanted.pop(0)
-                response = await client.get(base._replace(path=f"/.well-known/{name}{path}").geturl())
-                found = not _OF_OAUTH.isdisjoint(parsed_members(response.content))
-    return found
+            for place in (f"{of_resource}{base.path.rstrip('/')}", of_resource, "oauth-authorization-server"):
+                response = await client.get(base._replace(path=f"/.well-known/{place}").geturl())
+                if not _OF_OAUTH.isdisjoint(parsed_members(response.content)):
+                    return True
+    return False
 
 
 _UNPACK = partial(unpack_slowly, Httpx2Body, httpx2.DecodingError)
