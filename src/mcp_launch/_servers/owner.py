@@ -159,7 +159,6 @@ async def serve_web(record: Record, spec: HttpServer, *, terms: Terms, deadline:
     if is_wrong and record.options.phrases.tries_both and record.wanted and anyio.current_time() < deadline:
         other = HttpServer if isinstance(spec, SseServer) else SseServer
         record.spec = other(name=spec.name, url=spec.url, headers=spec.headers, secrets=spec.secrets)
-        record.over = anyio.Event()
         record.warnings.clear()
         failure = await _attempt_web(record, record.spec, terms=terms, deadline=deadline)
     if failure:
@@ -198,7 +197,6 @@ class _Owner:
 
     def stdio(self, process: ChildProcess, spec: StdioServer, *, again: bool = False) -> StdioTransport:
         """Return a transport for a new process; with `again`, the one before failed when it was probed."""
-        self._record.over = anyio.Event()
         if again:
             self._options = replace(self._options, mode="legacy")
         return StdioTransport(process, spec, self._terms(), again=again)
@@ -215,6 +213,8 @@ class _Owner:
         return HttpTransport(spec, self._terms())
 
     def _terms(self) -> TransportTerms:
+        """Return the terms of the next transport, whose session is not over."""
+        self._record.over = anyio.Event()
         return TransportTerms(
             options=self._options,
             budgets=self._budgets,

@@ -121,7 +121,7 @@ class Record:
     again: anyio.Event | None = None
     """Set when it is restarted or will not be; exists from when it was ready, if the options allow restarts."""
     over: anyio.Event = field(default_factory=anyio.Event)
-    """Set when its session must end, by whichever task notices first."""
+    """Set when its session must end, by whichever task notices first. Each session has a new one."""
     wanted: bool = True
     """False once it is being closed; errors after that are not failures."""
     scope: anyio.CancelScope = field(default_factory=lambda: anyio.CancelScope(shield=True))
@@ -183,7 +183,7 @@ class Record:
         self.failure = self.protocol_version = self.server = self.capabilities = None
         self.began = self.stage_began = anyio.current_time()
         self.stage, self.times = "spec", {}
-        self.settled, self.over = anyio.Event(), anyio.Event()
+        self.settled = anyio.Event()
         again, self.again = self.again, anyio.Event()
         self._become("starting")
         if again:
