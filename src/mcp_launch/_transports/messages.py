@@ -125,7 +125,7 @@ class Reader:
 
     def too_long(self, start: bytes, why: str) -> Invalid:
         """Return why a message is not read, given its start."""
-        return Invalid(why, limit="bytes", **_outline(start) | {"claims": True})
+        return _unread(start, "bytes", why)
 
     async def _parse(self, text: bytes | bytearray) -> object:
         steps = self._steps(text)
@@ -169,11 +169,10 @@ class Reader:
                 value: object = from_json(attempt, cache_strings="keys")
             except ValueError as error:
                 if "recursion limit" in str(error):
-                    why = f"it is nested more than {DEEPEST} levels deep"
-                    return Invalid(why, limit="depth", **_outline(text) | _claims(text))
+                    return _unread(text, "depth", f"it is nested more than {DEEPEST} levels deep")
                 if len(text) > MENDABLE and any(each in str(error) for each in _NOT_UNICODE):
                     why = f"it is not valid Unicode, which is repaired in messages of up to {megabytes(MENDABLE)} only"
-                    return Invalid(why, limit="bytes", **_outline(text) | _claims(text))
+                    return _unread(text, "bytes", why)
             else:
                 self.mended = attempt is not text
                 return value
@@ -183,8 +182,7 @@ class Reader:
         return Invalid("it is not JSON", **outline) if is_whole else Invalid("it is not JSON", claims=outline["claims"])
 
     def _beyond(self, text: bytes | bytearray, limit: str, why: str) -> Invalid:
-        why = why if self._fixed else f"{why}; {allow_more(limit)}"
-        return Invalid(why, limit=limit, **_outline(text) | _claims(text))
+        return _unread(text, limit, why if self._fixed else f"{why}; {allow_more(limit)}")
 
 
 # Values -------------------------------------------------------------------------------------------------------------
@@ -275,15 +273,16 @@ def _message(value: object) -> JSONRPCMessage | Invalid:
 
 def _misshapen(given: _Json) -> Invalid:
     """Return what is wrong with an object that is not a message."""
-    claims = given.get("jsonrpc") == "2.0"
-    match given.get("id"):
-        # A log may also be JSON with numbered lines.
-        case int() | str() as number if not isinstance(number, bool) and (
-            "jsonrpc" in given or given.keys() <= {"id", "result", "error"}
-        ):
-            return Invalid(_wrong(given), id=number, is_call="method" in given, claims=claims)
-        case _:
-            return Invalid(_wrong(given), is_call="method" in given, claims=claims)
+    number = given.get("id")
+    is_id = isinstance(number, int | str) and not isinstance(number, bool)
+    # A log may also be JSON with numbered lines.
+    is_message = "jsonrpc" in given or given.keys() <= {"id", "result", "error"}
+    return Invalid(
+        _wrong(given),
+        id=number if is_id and is_message else None,
+        is_call="method" in given,
+        claims=given.get("jsonrpc") == "2.0",
+    )
 
 
 def _wrong(answer: _Json) -> str:  # noqa: PLR0911 - a list of cases
@@ -332,6 +331,7 @@ def _outline(text: bytes | bytearray) -> dict[str, Any]:
     }
 
 
-def _claims(text: bytes | bytearray) -> dict[str, Any]:
-    """Return the `claims` of a message that was not read because of a limit."""
-    return {"claims": text[:_OUTLINE].lstrip().startswith(b"{")}
+def _unread(text: bytes | bytearray, limit: str, why: str) -> Invalid:
+    """Return why a message was not read, because of a limit."""
+    is_object = text[:_OUTLINE].lstrip().startswith(b"{")
+    return Invalid(why, limit=limit, **_outline(text) | {"claims": is_object})
