@@ -120,23 +120,15 @@ class _Site:
         ]
         content = body if scope["method"] not in ("GET", "HEAD") else None
         try:
-            request = client.build_request(
-                scope["method"], self._target(path, scope["query_string"]), headers=headers, content=content
-            )
-            response = await client.send(request, stream=True)
-            if self._is_lost(scope, response.status_code):
-                # Before the agent gets the status, because it may then close the connection, which ends this task.
-                self._server.fail(
-                    LaunchFailure(LOST, server=self._spec.name, stage=self.observer.stage, code="session_lost")
-                )
-            try:
-                await send(
-                    {
-                        "type": "http.response.start",
-                        "status": response.status_code,
-                        "headers": [*self._at_relay(response)],
-                    }
-                )
+            target = self._target(path, scope["query_string"])
+            async with client.stream(scope["method"], target, headers=headers, content=content) as response:
+                if self._is_lost(scope, response.status_code):
+                    # Before the agent gets the status, because it may then close the connection, which ends this task.
+                    self._server.fail(
+                        LaunchFailure(LOST, server=self._spec.name, stage=observer.stage, code="session_lost")
+                    )
+                head = {"status": response.status_code, "headers": [*self._at_relay(response)]}
+                await send({"type": "http.response.start", **head})
                 has_begun = True
                 reader = _Reader(response, self if self.is_sse else None)
                 async for chunk in response.aiter_raw():
@@ -145,8 +137,6 @@ class _Site:
                     await send({"type": "http.response.body", "body": reader.forwarded, "more_body": True})
                 for message in reader.rest():
                     observer.received(message)
-            finally:
-                await response.aclose()
             if self._is_unanswered(scope, response.status_code, ids):
                 self._server.check()
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
