@@ -167,27 +167,28 @@ class EventClient(httpx.AsyncClient):
     async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         """Send a request and remember the outcome; only the body of an event stream remains unread."""
         options["stream"] = True
-        memory, named = self.memory, request.method == "POST"
-        in_session = self.proven and named
+        memory, is_post = self.memory, request.method == "POST"
+        in_session = is_post and self.proven
         try:
             response = await super().send(request, **options)
         except (httpx.RequestError, *UNMAPPED) as error:
             memory.failed(request.url, error)
             raise
         # Only the status of a POST matters, because the response comes by the event stream.
-        is_mcp = response.is_success and (request.method == "POST" or media_type(response.headers) == EVENT_STREAM)
-        # Remembered immediately, because the body may be slow.
-        memory.answered(request, response, is_mcp=is_mcp, in_session=in_session, named=named)
+        is_mcp = response.is_success and (is_post or media_type(response.headers) == EVENT_STREAM)
+        remember = partial(memory.answered, request, response, is_mcp=is_mcp, in_session=in_session, named=is_post)
+        # Immediately, because the body may be slow.
+        remember()
         body = b""
         if not is_mcp and not follows(request, response.next_request):
             body = await start_of(response)
-        elif not is_mcp or request.method == "POST":
+        elif not is_mcp or is_post:
             if "content-length" in response.headers:
                 # Read to its end, so that the connection can be used for the next POST.
                 await start_of(response)
             await response.aclose()
         # Again, with the body, because there were other responses meanwhile and the caller reads the memory next.
-        memory.answered(request, response, is_mcp=is_mcp, body=body, in_session=in_session, named=named)
+        remember(body=body)
         if memory.found is not None and memory.found.code == "session_lost":
             self.lost = memory.found
         return response
