@@ -403,7 +403,7 @@ async def test_the_reason_of_a_rejection_is_that_of_the_last_login(marked: Marke
             refreshing = await one.asend(rejected)
             await one.asend(httpx2.Response(400, request=refreshing))
             await other.asend(rejected)
-        reasons = [auth.slip]
+        reasons = [auth.rejection]
         again = await log_in(login)
         for _ in range(2):
             async with aclosing(auth.async_auth_flow(request)) as flow:
@@ -411,7 +411,7 @@ async def test_the_reason_of_a_rejection_is_that_of_the_last_login(marked: Marke
                 await flow.asend(rejected)
                 with pytest.raises(StopAsyncIteration):
                     await flow.asend(rejected)
-            reasons.append(auth.slip)
+            reasons.append(auth.rejection)
             logins.forget(again)
 
     assert reasons == [

@@ -165,14 +165,14 @@ def judge(  # noqa: PLR0911 - a list of cases
     answer: Answer,
     *,
     authorized: bool,
-    slip: str | None,
+    mistake: str | None,
     usual: str,
     rejected: str | None = None,
     offers_login: bool = False,
 ) -> Diagnosis | None:
     """Return why a response means that the server cannot be used; None if it is valid or contains an MCP error.
 
-    `authorized` is true if the request had credentials, `slip` says what may be wrong with their form, `usual` is
+    `authorized` is true if the request had credentials, `mistake` says what may be wrong with their form, `usual` is
     the path that most servers use, `rejected` says why a stored login was rejected, and `offers_login` is true if the
     server has OAuth metadata.
     """
@@ -191,13 +191,13 @@ def judge(  # noqa: PLR0911 - a list of cases
             facts["authorization_sent"] = authorized
             command = f'run "mcp-launch login {"--sse " if usual == "/sse" else ""}{answer.url}"'
             again = f"{rejected}; {command} again" if rejected else None
-            known = again or slip or (None if offers_login else _own_header(f"{said} {challenge}"))
+            known = again or mistake or (None if offers_login else _own_header(f"{said} {challenge}"))
             advice = known or _login(command if offers_login else None, authorized=authorized)
             return found("unauthorized", advice, advice if known or authorized or offers_login else None)
         case HTTPStatus.FORBIDDEN:
             scope = re.search(r'\bscope="([^"]+)"', challenge)
             known = (
-                slip
+                mistake
                 or (_NAMES_HOST.search(said) and _OTHER_HOST)
                 or (_OF_CLOUDFLARE.search(said) and _BOTS)
                 or (not authorized and _CREDENTIALS)

@@ -265,7 +265,7 @@ class _Owner:
                 protection=protection,
                 why=lambda: self._failure,
             ) as client:
-                transport.prove()
+                transport.note_initialized()
                 record.protocol_version = client.protocol_version
                 if info := client.server_info:
                     record.server = {"name": info.name, "version": info.version}

@@ -53,7 +53,7 @@ class Transport(Protocol):
         """Connect the SDK's two streams to the server, and close everything when the block ends."""
         ...
 
-    def prove(self) -> None:
+    def note_initialized(self) -> None:
         """Note that the session is initialized."""
         ...
 

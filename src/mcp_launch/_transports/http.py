@@ -73,7 +73,7 @@ class WebClient(httpx2.AsyncClient):
         self.rule = HeaderRule(spec, phrases=network.phrases, logs_in=network.auth is not None)
         self._url = spec.url
         self._network = network
-        with usable(spec, network.names_proxy):
+        with usable(spec, network.proxy_option):
             super().__init__(
                 auth=network.auth,
                 cookies=cookie_jar(),
@@ -91,8 +91,8 @@ class WebClient(httpx2.AsyncClient):
         self.reader = Reader(limits or Limits())
         self.reading = ResponseReader(self.reader, hide=self.hide)
         self.memory = Memory(self.rule, network, self, usual="/mcp", hide=self.hide, connect=connect)
-        self.proven = False
-        """True once a failed POST gets a JSON-RPC error that says why.
+        self.initialized = False
+        """True once the session is initialized. From then on, a failed POST gets a JSON-RPC error that says why.
 
         Otherwise the SDK would only report that there was an error, or end the session.
         """
@@ -173,7 +173,7 @@ class WebClient(httpx2.AsyncClient):
         if (refused := request.extensions.get("refusal")) is not None:
             return _error_answer(request, refused, status=HTTPStatus.BAD_REQUEST)
         message: dict[str, Any] = request.extensions["message"]
-        if not self.proven:
+        if not self.initialized:
             request.extensions["trace"] = self.memory.follow
         if self.posts is None:
             return await self._send(request, **options)
@@ -240,13 +240,13 @@ class WebClient(httpx2.AsyncClient):
             response = await self._remember(request, await super().send(request, stream=True, **options))
         except (httpx2.RequestError, *UNMAPPED) as error:
             self.memory.failed(_sent_to(error, request), error)
-            if not self.proven:
+            if not self.initialized:
                 raise
             if isinstance(error, TooLong) and (found := self.memory.found):
                 self.memory.found = replace(found, code="invalid_response", facts={**found.facts, "limit": "bytes"})
             response = httpx2.Response(HTTPStatus.BAD_GATEWAY, request=request)
         found = self.memory.found
-        if found is not None and self.proven and not follows(request, response.next_request):
+        if found is not None and self.initialized and not follows(request, response.next_request):
             if found.code == "session_lost":
                 self.lost = found
             response = _error_answer(request, farewell(found, hide=self.hide), status=response.status_code)
@@ -457,9 +457,9 @@ class HttpTransport:
         for warning in (*self._client.rule.warnings, *self._network.warnings):
             terms.warn(warning)
 
-    def prove(self) -> None:
+    def note_initialized(self) -> None:
         """Note that the session is initialized; a failed POST then fails only its request."""
-        self._client.proven = True
+        self._client.initialized = True
 
     def noise(self) -> None:
         """Return None: what is not a message fails its request at once."""
@@ -478,11 +478,11 @@ class HttpTransport:
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
         """Return why requests failed; None if each got a response of MCP."""
-        memory, proven = self._client.memory, self._client.proven
-        stage: Stage | None = None if proven else "connect"
+        memory, initialized = self._client.memory, self._client.initialized
+        stage: Stage | None = None if initialized else "connect"
         # The memory may have a later response of another instance, which has the session.
         if (found := self._client.lost or await memory.diagnosis(waited=waited, stage=stage)) is not None:
-            if found.code in DOUBTFUL and not proven and await self._speaks_sse():
+            if found.code in DOUBTFUL and not initialized and await self._speaks_sse():
                 message = f"this URL speaks the deprecated SSE transport: {self._network.phrases.sse}"
                 return replace(found, code="wrong_transport", message=message, advice=self._network.phrases.sse)
             return found
@@ -494,7 +494,7 @@ class HttpTransport:
         return self._cut_off() if answer.media_type == EVENT_STREAM and not answered else None
 
     def _cut_off(self) -> Diagnosis:
-        code: Code = "disconnected" if self._client.proven else "not_mcp"
+        code: Code = "disconnected" if self._client.initialized else "not_mcp"
         facts = answer.facts if (answer := self._client.memory.answer) else {}
         # Redacted before it is cut, because part of a secret would not be recognized.
         sent = self._client.hide(self._client.reading.unused.decode(errors="replace"))
@@ -537,7 +537,7 @@ class HttpTransport:
             error, answer = message.error, memory.answer
             # The SDK's error for an event stream without a response.
             is_cut_off = error.code == CONNECTION_CLOSED and error.message.startswith("SSE stream ended")
-            if is_cut_off and client.proven:
+            if is_cut_off and client.initialized:
                 memory.found = self._cut_off()
                 error = farewell(memory.found, hide=client.hide)
             if is_cut_off or answer is None or not answer.is_mcp:

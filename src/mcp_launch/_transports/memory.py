@@ -113,9 +113,9 @@ class Memory:
         return judge(
             answer,
             authorized=self._rule.authorizes,
-            slip=self._rule.slip,
+            mistake=self._rule.mistake,
             usual=self._usual,
-            rejected=auth.slip if auth else None,
+            rejected=auth.rejection if auth else None,
             offers_login=self._offers_login,
         )
 

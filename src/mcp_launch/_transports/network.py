@@ -52,9 +52,9 @@ class WatchedAuth(httpx2.Auth):
         self._refresh = refresh
 
     @property
-    def slip(self) -> str | None:
+    def rejection(self) -> str | None:
         """The reason why a stored login was rejected."""
-        return self._auth.slip if isinstance(self._auth, StoredAuth) else None
+        return self._auth.rejection if isinstance(self._auth, StoredAuth) else None
 
     async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         """Pass on requests and responses unchanged."""
@@ -131,7 +131,7 @@ class Network:
     """The words of the config for advice about it."""
 
     @property
-    def names_proxy(self) -> str:
+    def proxy_option(self) -> str:
         """The option that sets the proxy."""
         return "trust_env" if self.proxy is None else "proxy"
 

@@ -59,7 +59,7 @@ class StoredAuth(httpx2.Auth):
     """Authorizes the requests to one server by a stored login."""
 
     def __init__(self, login: Login, *, learn: Callable[[str], object]) -> None:
-        self.slip = _REJECTED
+        self.rejection = _REJECTED
         """The reason why the server rejects the login, if it does."""
         self._login = login
         self._tokens: Tokens | None = None
@@ -88,7 +88,7 @@ class StoredAuth(httpx2.Auth):
         yield _authorized(request, self._tokens or tokens)
 
     def _take(self, login: Login, tokens: Tokens) -> Tokens:
-        self._login, self._tokens, self.slip = login, tokens, _REJECTED
+        self._login, self._tokens, self.rejection = login, tokens, _REJECTED
         for each in (tokens.access_token, tokens.refresh_token, tokens.client_secret):
             if each:
                 self._learn(each)
@@ -100,7 +100,7 @@ class StoredAuth(httpx2.Auth):
             return True
         login = await anyio.to_thread.run_sync(read, self._login.key)
         if login is None:
-            self.slip = "its stored login was deleted"
+            self.rejection = "its stored login was deleted"
             return True
         tokens = await _tokens_of(login)
         if tokens == used:
@@ -114,7 +114,7 @@ class StoredAuth(httpx2.Auth):
         if response.status_code != HTTPStatus.OK or not isinstance(access := members.get("access_token"), str):
             error = members.get("error")
             said = f" {error}" if isinstance(error, str) else ""
-            self.slip = (
+            self.rejection = (
                 f"its stored login could not be refreshed "
                 f"(POST {shown_url(str(response.request.url))} returned {response.status_code}{said})"
             )

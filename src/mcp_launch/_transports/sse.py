@@ -76,9 +76,9 @@ class SseTransport:
         # Held while errors are given to the session, which must not end before.
         self._refusing = anyio.Lock()
 
-    def prove(self) -> None:
+    def note_initialized(self) -> None:
         """Note that the session is initialized; an unknown session is lost from now on."""
-        self._client.proven = True
+        self._client.initialized = True
 
     def noise(self) -> None:
         """Return None: what is not a message fails its request at once."""

@@ -105,7 +105,7 @@ class EventClient(httpx.AsyncClient):
 
     def __init__(self, spec: HttpServer, network: Network, *, connect: float, limits: Limits | None = None) -> None:
         self.rule = HeaderRule(spec, phrases=network.phrases, logs_in=network.auth is not None)
-        with usable(spec, network.names_proxy, library="httpx"):
+        with usable(spec, network.proxy_option, library="httpx"):
             super().__init__(
                 auth=BridgedAuth(network.auth) if network.auth else None,
                 cookies=cookie_jar(),
@@ -120,7 +120,7 @@ class EventClient(httpx.AsyncClient):
         self.hide = spec.redactor
         self.reader = Reader(limits or Limits())
         self.memory = Memory(self.rule, network, self, usual="/sse", hide=self.hide, connect=connect)
-        self.proven = False
+        self.initialized = False
         """True once the session is initialized."""
         self.lost: Diagnosis | None = None
         """The response by which the server has lost the session, if it has."""
@@ -168,7 +168,7 @@ class EventClient(httpx.AsyncClient):
         """Send a request and remember the outcome; only the body of an event stream remains unread."""
         options["stream"] = True
         memory, is_post = self.memory, request.method == "POST"
-        in_session = is_post and self.proven
+        in_session = is_post and self.initialized
         try:
             response = await super().send(request, **options)
         except (httpx.RequestError, *UNMAPPED) as error:

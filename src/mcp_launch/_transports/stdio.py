@@ -254,7 +254,7 @@ class StdioTransport:
         """The scope of the task that writes lines, once there was one that could not be written immediately."""
         self._unwritten: dict[RequestId, bytes] = {}
         """The unwritten lines of pending requests, to be withdrawn if the requests are cancelled."""
-        self._proven = False
+        self._initialized = False
         self._lost = False
         self._answered_for = False
         """True if the last response was made here because the server did not send one."""
@@ -268,9 +268,9 @@ class StdioTransport:
         exited = self._ending.status is not None and self._ending.read_input
         return (exited or self._refused) and not (self._took_part or self._only_echoes)
 
-    def prove(self) -> None:
+    def note_initialized(self) -> None:
         """Note that the session is initialized; the server then gets the full time to exit."""
-        self._proven = True
+        self._initialized = True
         self._stdout.trust()
         if self._again:
             self._terms.warn("failed when it was probed for MCP 2026-07-28; it was started again without the probe")
@@ -454,8 +454,8 @@ class StdioTransport:
         if self._writing:
             self._writing.cancel()
         close = self._terms.budgets.close
-        patience = close if self._proven else min(close, _HURRY)
-        if not await self._process.stop(patience=patience) and self._proven:
+        patience = close if self._initialized else min(close, _HURRY)
+        if not await self._process.stop(patience=patience) and self._initialized:
             self._terms.warn("did not exit when its standard input was closed, and was ended by a signal")
         if self._stderr:
             await self._stderr.finish()

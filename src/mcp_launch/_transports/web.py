@@ -170,8 +170,8 @@ class HeaderRule:
         self._names = {name.lower() for name, _ in self._kept}
         self.authorizes = logs_in or bool(self.url.userinfo) or b"authorization" in self._names
         """True if requests have HTTP credentials."""
-        self.slip = _unfilled(spec, kept, phrases) or next(
-            (_slip(value) for name, value in kept if name.lower() == "authorization"), None
+        self.mistake = _unfilled(spec, kept, phrases) or next(
+            (_mistake_in(value) for name, value in kept if name.lower() == "authorization"), None
         )
         """A possible mistake in its `Authorization` header, or a variable or placeholder in a header or the URL."""
 
@@ -211,7 +211,7 @@ def _unfilled(spec: HttpServer, headers: list[tuple[str, str]], phrases: Phrases
     return None
 
 
-def _slip(authorization: str) -> str | None:
+def _mistake_in(authorization: str) -> str | None:
     """Return a common mistake in an `Authorization` header, if there is one."""
     scheme, _, token = authorization.strip().partition(" ")
     if not token and scheme.lower() in ("bearer", "basic"):
