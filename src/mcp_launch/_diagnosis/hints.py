@@ -31,18 +31,8 @@ def explain_end(lines: Sequence[str], *, status: int | None = None) -> tuple[str
 
     `lines` must not contain blank lines. `status` is the exit status; shells give a meaning to 126 and 127.
     """
-    text = "\n".join(lines)
-    # The program handled the exceptions before this line, and went on.
-    start = max(text.rfind("During handling of the above exception"), 0)
-    for pattern, advice in _COMPILED:
-        for match in pattern.finditer(text, start):
-            line = lines[text.count("\n", 0, match.start())]
-            # A shell or interpreter that complains about our messages did start; a syntax error is after its line.
-            is_about_messages = _MESSAGE.search(text if match[0].startswith("SyntaxError") else line)
-            # The words of a later sentence are often advice, and those of the error itself may be names of packages.
-            around = line[:_READ].replace(match[0], "").partition(". ")[0]
-            if not is_about_messages and not _HARMLESS.search(around):
-                return advice.format(*filter(None, match.groups())), line.strip()
+    if known := _known_error(lines):
+        return known
     if found := missing_variables(lines):
         return None, found[1].strip()
     relevant = most_relevant_line(lines)
@@ -69,6 +59,23 @@ def explain_variable(lines: Sequence[str], *, given: Collection[str], empty: Col
         f"it was not given {' and '.join(missing)}, because servers do not inherit your environment; "
         f'add {"them" if missing[1:] else "it"} to "env" (on the command line, -e {" -e ".join(missing)})'
     )
+
+
+def _known_error(lines: Sequence[str]) -> tuple[str, str] | None:
+    """Return the advice of the first hint that applies, and the line with its error; None if there is none."""
+    text = "\n".join(lines)
+    # The program handled the exceptions before this line, and went on.
+    start = max(text.rfind("During handling of the above exception"), 0)
+    for pattern, advice in _COMPILED:
+        for match in pattern.finditer(text, start):
+            line = lines[text.count("\n", 0, match.start())]
+            # A shell or interpreter that complains about our messages did start; a syntax error is after its line.
+            is_about_messages = _MESSAGE.search(text if match[0].startswith("SyntaxError") else line)
+            # The words of a later sentence are often advice, and those of the error itself may be names of packages.
+            around = line[:_READ].replace(match[0], "").partition(". ")[0]
+            if not is_about_messages and not _HARMLESS.search(around):
+                return advice.format(*filter(None, match.groups())), line.strip()
+    return None
 
 
 _NPM = r"npm (?:error|ERR!) "
