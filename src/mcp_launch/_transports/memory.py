@@ -126,16 +126,8 @@ class Memory:
 
     async def diagnosis(self, *, waited: float | None, stage: Stage | None) -> Diagnosis | None:
         """Return what is wrong with the server by its last response, or by the lack of one."""
-        found = self.found
-        if found is None:
-            if self._tell or waited is None:
-                return None
-            logs_in = self._network.auth is not None and self._network.auth.unfinished
-            if not (logs_in or self.was_read):
-                url = self._rule.url
-                return trouble(TimeoutError(), url, connect=round(waited, 1), via=self._via(url))
-            late = "the login was not finished" if logs_in else "accepted the connection, but did not answer"
-            return Diagnosis("timeout", f"{late} within {waited:.1f} s; {self._network.phrases.longer}?", stage=stage)
+        if (found := self.found) is None:
+            return None if self._tell or waited is None else self._silence(waited, stage)
         if found.code == "unauthorized" and (answer := self.answer) and not self._rule.authorizes:
             # Imported late because of a cycle: the client for this remembers its responses here.
             from mcp_launch._transports.http import has_oauth_metadata  # noqa: PLC0415
@@ -146,6 +138,15 @@ class Memory:
         if self._tell is None and stage == "connect":
             found = await unless_tls(found, self._rule.url, via=self._via(self._rule.url))
         return replace(found, stage=stage)
+
+    def _silence(self, waited: float, stage: Stage | None) -> Diagnosis:
+        """Return what was not finished in time, if there was no response at all."""
+        logs_in = self._network.auth is not None and self._network.auth.unfinished
+        if not (logs_in or self.was_read):
+            url = self._rule.url
+            return trouble(TimeoutError(), url, connect=round(waited, 1), via=self._via(url))
+        late = "the login was not finished" if logs_in else "accepted the connection, but did not answer"
+        return Diagnosis("timeout", f"{late} within {waited:.1f} s; {self._network.phrases.longer}?", stage=stage)
 
 
 async def unless_tls(found: Diagnosis, url: Url, *, via: Via | None) -> Diagnosis:
