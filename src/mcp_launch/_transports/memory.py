@@ -46,8 +46,6 @@ class Memory:
         self._usual = usual
         self._hide = hide
         self._connect = connect
-        self._offers_login = False
-        """True if the server was found to have OAuth metadata that its responses do not mention."""
 
     @property
     def answer(self) -> Answer | None:
@@ -108,7 +106,7 @@ class Memory:
         fine = is_mcp and response.status_code < HTTPStatus.BAD_REQUEST
         self.found = None if fine else self._judged(answer())
 
-    def _judged(self, answer: Answer) -> Diagnosis | None:
+    def _judged(self, answer: Answer, *, offers_login: bool = False) -> Diagnosis | None:
         auth = self._network.auth
         return judge(
             answer,
@@ -116,7 +114,7 @@ class Memory:
             mistake=self._rule.mistake,
             usual=self._usual,
             rejected=auth.rejection if auth else None,
-            offers_login=self._offers_login,
+            offers_login=offers_login,
         )
 
     def failed(self, url: Url, error: Exception) -> None:
@@ -133,8 +131,8 @@ class Memory:
             from mcp_launch._transports.http import has_oauth_metadata  # noqa: PLC0415
 
             mentions = "resource_metadata=" in answer.headers.get("www_authenticate", "")
-            self._offers_login = mentions or await has_oauth_metadata(str(self._rule.url), self._network)
-            found = self._judged(answer) or found
+            offers_login = mentions or await has_oauth_metadata(str(self._rule.url), self._network)
+            found = self._judged(answer, offers_login=offers_login) or found
         if self._tell is None and stage == "connect":
             found = await unless_tls(found, self._rule.url, via=self._via(self._rule.url))
         return replace(found, stage=stage)
