@@ -41,7 +41,6 @@ MCP = "mcp"
 """The target of rules that apply to every client."""
 
 _SPEC = "https://modelcontextprotocol.io/specification/2025-11-25/server/tools"
-_ISSUES = "https://github.com/{}/issues/{}"
 _VSCODE = (
     "https://github.com/microsoft/vscode-copilot-chat/blob/main/src/extension/tools/common/toolSchemaNormalizer.ts"
 )
@@ -52,7 +51,7 @@ _STRICT_GUIDE = "https://developers.openai.com/api/docs/guides/structured-output
 
 
 def _issue(repository: str, number: int) -> str:
-    return _ISSUES.format(repository, number)
+    return f"https://github.com/{repository}/issues/{number}"
 
 
 _Hits: TypeAlias = Iterator[tuple["Path", str]]
@@ -155,17 +154,16 @@ def _of_list(tools: list[Tool], target: str) -> Iterator[Remark]:
 
 def _of_tool(tool: _Tool, targets: list[str]) -> Iterator[Remark]:
     for rule in RULES:
-        places: dict[str, list[Path]] = {}
-        rejecting: dict[str, list[str]] = {}
+        found: dict[str, tuple[list[Path], list[str]]] = {}
         for target in (each for each in targets if each in rule.sources):
-            hits = list(rule.find(tool, target))
-            for path, text in hits:
-                found = places.setdefault(text, [])
-                found += [] if path in found else [path]
-            for text in dict.fromkeys(text for _, text in hits):
-                rejecting.setdefault(text, []).append(target)
-        for text, paths in places.items():
-            yield _remark(tool, rule, text, paths, rejecting[text])
+            for path, text in rule.find(tool, target):
+                paths, rejecting = found.setdefault(text, ([], []))
+                if path not in paths:
+                    paths.append(path)
+                if target not in rejecting:
+                    rejecting.append(target)
+        for text, (paths, rejecting) in found.items():
+            yield _remark(tool, rule, text, paths, rejecting)
 
 
 def _remark(tool: _Tool, rule: LintRule, text: str, paths: list[Path], targets: list[str]) -> Remark:
