@@ -49,15 +49,16 @@ def invalid_field(error: ValidationError) -> tuple[str, str]:
         # Listing them takes a kilobyte for each.
         return "", f"it has {count:,} errors"
     errors = error.errors(include_url=False)
-    # Content has the errors of every class that it could have, most of which have another type.
-    others = [e for e in errors if e["loc"][-1:] == ("type",) and any(map(_names_class, e["loc"][-2:-1]))]
-    of_others = {each["loc"][:-1] for each in others}
-    first = min(others + errors, key=lambda e: any(e["loc"][:end] in of_others for end in range(len(e["loc"]))))
+    # Content has the errors of every class that it could have. Those of classes with another type do not matter.
+    wrong_types = [e for e in errors if e["loc"][-1:] == ("type",) and any(map(_names_class, e["loc"][-2:-1]))]
+    other_classes = {e["loc"][:-1] for e in wrong_types}
+    relevant = [e for e in errors if not any(e["loc"][:end] in other_classes for end in range(len(e["loc"])))]
+    first = (relevant or wrong_types)[0]
     wrong = first["msg"][:1].lower() + first["msg"][1:]
     if first["type"] == "model_type":
         # pydantic's message would name a Python class.
         wrong = "must be an object"
-    elif first["loc"][:-1] in of_others and isinstance(first["input"], str):
+    elif not relevant and isinstance(first["input"], str):
         wrong = f"unknown type {first['input']!r}"
     return "/".join(str(part) for part in first["loc"] if not _names_class(part)), wrong
 
