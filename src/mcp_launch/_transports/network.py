@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import ssl
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 from urllib.parse import parse_qsl, urlsplit
 from urllib.request import getproxies
 
@@ -18,6 +17,7 @@ import anyio
 import httpx2
 
 from acp_bindings._http import CERTIFICATES, is_loopback, shared_context, ssl_context
+from acp_bindings._json import parsed_members
 from acp_bindings._redact import Redactor, shown_proxy, shown_url
 from acp_bindings._responses import Via, proxy_for, proxy_of
 from mcp_launch._diagnosis.responses import TooLong
@@ -97,25 +97,14 @@ class WatchedAuth(httpx2.Auth):
             self._learn_members(await request.aread())
 
     def _learn_members(self, body: bytes) -> None:
-        for name, value in _members(body):
-            if _SECRET.search(name):
+        """Redact the secrets in a JSON object or a form."""
+        text = body.decode(errors="replace")
+        for name, value in parsed_members(text.encode()).items() or parse_qsl(text):
+            if _SECRET.search(name) and isinstance(value, str):
                 self._hide.learn(value)
 
 
 _PLAIN = frozenset((b"accept", b"content-length", b"content-type", b"host", b"user-agent"))
-
-
-def _members(body: bytes) -> Iterator[tuple[str, str]]:
-    """Yield the strings in a JSON object or a form."""
-    text = body.decode(errors="replace")
-    try:
-        value: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        yield from parse_qsl(text)
-        return
-    if isinstance(value, dict):
-        members = cast("dict[str, Any]", value).items()
-        yield from ((name, member) for name, member in members if isinstance(member, str))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
