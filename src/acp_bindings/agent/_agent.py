@@ -26,6 +26,7 @@ from acp_bindings.connection import AgentHandlers, Connection, Handlers, connect
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import OPENING, AgentHandshake
 from acp_bindings.setup._auth import checked_methods
+from acp_bindings.setup._paths import HERE
 from acp_bindings.setup._versions import version_of
 from acp_bindings.setup.capabilities import AGENT_METHODS, CLIENT_METHODS, AgentCapability, known
 
@@ -442,7 +443,7 @@ class Agent(Generic[M]):
         )
 
     def _sessions_of(self, store: SessionStore, tasks: TaskGroup, identity: str | None) -> OpenSessions[M]:
-        handlers = AgentHandlers(self._handshake(), flavour="windows" if os.name == "nt" else "posix")
+        handlers = AgentHandlers(self._handshake(), flavour=HERE)
         sessions = OpenSessions(
             handlers=handlers,
             tasks=tasks,

@@ -21,6 +21,7 @@ from acp_bindings.connection._connection import Connection, Trace
 from acp_bindings.connection._handlers import Handlers
 from acp_bindings.connection.errors import ConnectionClosed
 from acp_bindings.setup._handshake import OPENING, ClientHandshake
+from acp_bindings.setup._paths import HERE, Flavour
 from acp_bindings.setup._versions import version_of
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from acp_bindings.client._terminals import Terminals
     from acp_bindings.jsonrpc import ProtocolPackage
     from acp_bindings.remote import NetworkOptions
-    from acp_bindings.setup._paths import Flavour
     from acp_bindings.setup.capabilities import ClientCapability
 
 PATIENCE = 10.0
@@ -184,7 +184,7 @@ class Client:
             elif isinstance(agent, str):
                 reach = _at_url(agent, cwd, env, stderr, trace=trace, network=network)
             else:
-                flavour = "windows" if os.name == "nt" else "posix"
+                flavour = HERE
                 process = connect_process(
                     agent, protocol=OPENING, handlers=Handlers(), cwd=cwd, env=env, stderr=stderr, trace=trace
                 )

@@ -13,7 +13,7 @@ import anyio.to_thread
 
 from acp_bindings._text_files import lines_of, read_text, write_text
 from acp_bindings.errors import AcpError
-from acp_bindings.setup._paths import OutsideRoots, Roots, require_absolute
+from acp_bindings.setup._paths import HERE, OutsideRoots, Roots, require_absolute
 from acp_bindings.setup.errors import NOT_FOUND, InvalidParams, RequestError
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Files:
         await anyio.to_thread.run_sync(write_text, path, content)
 
     def _resolved(self, path: str, directories: Sequence[str]) -> Path:
-        require_absolute(path, flavour="windows" if os.name == "nt" else "posix", field="path")
+        require_absolute(path, flavour=HERE, field="path")
         roots = self._roots or Roots(*directories)
         try:
             return roots.resolve(path)

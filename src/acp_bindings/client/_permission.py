@@ -22,7 +22,7 @@ from acp_bindings._to_v1 import to_v1
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError
-from acp_bindings.setup._paths import Roots, is_absolute, likeness
+from acp_bindings.setup._paths import HERE, Roots, is_absolute, likeness
 from acp_bindings.setup.errors import one_line
 
 if TYPE_CHECKING:
@@ -342,7 +342,7 @@ def _commands(question: PermissionQuestion, *, strict: bool) -> tuple[str, ...]:
 
 def _is_plain(path: str) -> bool:
     """Return True if all agents understand *path* alike. Some of them expand `~/x`, `$HOME/x` and `file:///x`."""
-    return is_absolute(path, flavour="windows" if os.name == "nt" else "posix") or likeness(path) == "relative"
+    return is_absolute(path, flavour=HERE) or likeness(path) == "relative"
 
 
 def _readings(path: str) -> set[str]:

@@ -16,7 +16,7 @@ from acp_bindings import v1
 from acp_bindings._envelope import INTERNAL_ERROR
 from acp_bindings._processes.process import ChildProcess
 from acp_bindings._terminal import Terminal
-from acp_bindings.setup._paths import OutsideRoots, Roots, require_absolute
+from acp_bindings.setup._paths import HERE, OutsideRoots, Roots, require_absolute
 from acp_bindings.setup.errors import NOT_FOUND, InvalidParams, RequestError
 
 MOST_OUTPUT = 1024 * 1024
@@ -130,7 +130,7 @@ class OpenTerminals:
         roots = self._settings.roots or Roots(*directories)
         if cwd is None:
             return roots.directories[0]
-        require_absolute(cwd, flavour="windows" if os.name == "nt" else "posix")
+        require_absolute(cwd, flavour=HERE)
         try:
             found = roots.resolve(cwd)
         except OutsideRoots:

@@ -24,6 +24,9 @@ from acp_bindings.setup.errors import InvalidParams, one_line
 Flavour: TypeAlias = Literal["posix", "windows", "any"]
 """The kind of paths: those of the system that the agent runs on, or any if it is not known."""
 
+HERE: Flavour = "windows" if os.name == "nt" else "posix"
+"""The kind of paths of this system."""
+
 
 class NotAbsolute(InvalidParams, ValueError):  # noqa: N818 - says what is wrong, which a suffix would not
     """A path is not absolute, although the protocol requires it. An agent responds with this error (-32602)."""
@@ -249,8 +252,8 @@ class Roots:
         Raises:
             NotAbsolute: one of them is not an absolute path of this system.
         """
-        first = require_absolute(cwd, flavour=_HERE)
-        self.directories = (first, *require_directories(additional, flavour=_HERE))
+        first = require_absolute(cwd, flavour=HERE)
+        self.directories = (first, *require_directories(additional, flavour=HERE))
         """The directories as passed, `cwd` first."""
         self._real = [Path(os.path.realpath(each)) for each in self.directories]
 
@@ -297,7 +300,6 @@ class Roots:
         return f"Roots({', '.join(map(repr, self.directories))})"
 
 
-_HERE: Flavour = "windows" if os.name == "nt" else "posix"
 _LONGEST = 32767 if os.name == "nt" else 4096
 """Characters of a path. The system refuses longer ones."""
 
