@@ -74,7 +74,6 @@ class PromptTurn:
         if self._iterated or turn.discarded:
             raise RuntimeError("iterate over the updates of a turn once, and before you await its end")
         self._used = self._iterated = True
-        turn.listening = turn.listening or not turn.started
         return _Updates(self._conversation, turn)
 
     def __await__(self) -> Generator[Any, Any, str]:
@@ -92,7 +91,7 @@ class PromptTurn:
 
     async def __aenter__(self) -> Self:
         """Send the prompt; errors as for `__await__`."""
-        self._used = self._turn.listening = True
+        self._used = True
         await self._conversation.start(self._turn)
         return self
 

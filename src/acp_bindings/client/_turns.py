@@ -85,8 +85,8 @@ class Running:
         self.idle = anyio.Event()
         """Set when the session is idle after that."""
         self.buffer: deque[SessionUpdate] = deque()
-        self.listening = False
-        """True if updates are stored for an iterator."""
+        self.listening = True
+        """False if no more updates are stored for an iterator."""
         self.discarded = False
         """True if there will be no iteration over them."""
         self.lost = 0
