@@ -162,8 +162,9 @@ class Conversation:
         self.interrupted = False
         """True if the connection was lost during a turn."""
         self.listener: Listener | None = None
-        self._is_first = host.peer.version == 1
-        self._is_v1 = host.peer.protocol is v1
+        self._is_v1 = host.peer.version == 1
+        self._has_v1_updates = host.peer.protocol is v1
+        """True if updates need not be converted to the classes of `v1`."""
         self._busy = False
         """True if the last state that an agent of v2 has reported is not idle."""
         self._loaded = False
@@ -240,13 +241,13 @@ class Conversation:
             turn.error = self.host.connection.gone or ConnectionClosed("the connection was closed")
             raise
         finally:
-            if self._is_first and turn.on_connection and (turn.cancelled or reason == "cancelled"):
+            if self._is_v1 and turn.on_connection and (turn.cancelled or reason == "cancelled"):
                 self._end_calls()
             self.turn, turn.reason = None, reason
             self.folding.end_prompt()
             self.folding.change(stop_reason=reason)
             self.interrupted = isinstance(turn.error, ConnectionClosed)
-            if self._is_first or self.interrupted:
+            if self._is_v1 or self.interrupted:
                 self.folding.change(activity="idle")
             turn.finish()
 
@@ -274,10 +275,10 @@ class Conversation:
         self._loaded = False
         self.record = self.record.after_prompt()
         self.folding.say(turn.prompt)
-        if self._is_first:
+        if self._is_v1:
             self.folding.change(activity="running")
         response = await self.host.ask(turn.request)
-        if self._is_first:
+        if self._is_v1:
             turn.ending = response
             self.folding.add_tokens(response)
             return str(response.stop_reason)
@@ -339,7 +340,7 @@ class Conversation:
 
     def take(self, update: Any) -> None:
         """Handle an update that is not history."""
-        if self._is_v1:
+        if self._has_v1_updates:
             self._take_one(update)
         elif update.session_update == "agent_message_chunk":
             self._take_one(to_v1(update))
@@ -351,7 +352,7 @@ class Conversation:
 
     def take_early(self, update: Any, *, replay: bool) -> None:
         """Handle an update of a session that had no prompt yet, which may be history."""
-        if update.session_update == "state_update" and not self._is_first:
+        if update.session_update == "state_update" and not self._is_v1:
             self._take_state(update)
             return
         if self._loaded and replay:
