@@ -163,12 +163,7 @@ class ToolCall:
         # Before its begin waits for room, so that it ends with the turn.
         self._turn.calls[self.id] = None
         try:
-            try:
-                await self._turn.send(self._begin)
-            except EncodeError:
-                self._begin = mended(self._begin)
-                self.title = self._begin.title
-                await self._turn.send(self._begin)
+            await self._turn.send(self._begin)
         except BaseException:
             del self._turn.calls[self.id]
             raise

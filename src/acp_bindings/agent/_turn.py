@@ -242,6 +242,10 @@ class Turn(Generic[M]):
         more: Any = {field: value for field, value in given.items() if value is not None}
         id_ = self.session.new_id("tool_call")
         begin = v1.ToolCall(tool_call_id=id_, title=title, kind=kind, status="in_progress", **more)
+        try:
+            encode(begin)
+        except EncodeError:
+            begin = mended(begin)
         return ToolCall(self, begin, self._provider)
 
     async def ask(self, question: str, *, call: ToolCall | None = None) -> bool:
