@@ -181,9 +181,8 @@ class ToolCall:
     ) -> bool:
         error = error and alone(error)
         expected = _ERRORS + (self._provider.errors if self._provider else ())
-        is_expected = isinstance(error, expected) and not isinstance(error, TurnEnded)
         is_cancelled = error is not None and not isinstance(error, Exception)
-        if is_expected and isinstance(error, Exception):
+        if isinstance(error, expected) and not isinstance(error, TurnEnded):
             self.error = error
             self.fail(_message(error))
         elif error is not None:
@@ -196,7 +195,7 @@ class ToolCall:
             kept = v1.SessionToolCallUpdate(tool_call_id=self.id, content=_contents(self.terminal_output))
             self._turn.session.keep(encode(kept))
         self._turn.post(self._end, shown_as={"status": "cancelled"} if is_cancelled else {})
-        return is_expected
+        return self.error is not None
 
 
 def locations_of(locations: Sequence[v1.ToolCallLocation | str], cwd: str) -> list[v1.ToolCallLocation]:
