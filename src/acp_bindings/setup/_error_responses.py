@@ -67,7 +67,7 @@ def error_from(error: Failure, *, peer: Peer | None = None, session_id: str | No
         return AuthRequired(message, methods=peer.auth_methods if isinstance(peer, AgentPeer) else (), data=data)
     if isinstance(named, str):
         session_id = named
-    elif session_id and session_id not in str(members.get("uri") or session_id):
+    elif session_id and (uri := members.get("uri")) and session_id not in str(uri):
         session_id = None  # SDKs name another resource, such as a file, in this field
     if (code == NOT_FOUND and session_id is not None) or (
         code in {NOT_FOUND, INTERNAL_ERROR} and any(_says_lost(text, session_id) for text in _texts(message, data))
