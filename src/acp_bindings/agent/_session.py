@@ -342,10 +342,7 @@ class Session(Generic[M]):
 
     async def show(self, update: Any, *, after_response: bool = False) -> None:
         """Send an update without storing it, for what is only of interest now."""
-        await self.show_line(self._line(update), after_response=after_response)
-
-    def _line(self, update: Any) -> Line:
-        return self.line_of(self._encoded(self._converted(update)))
+        await self.show_line(self.line_of(self._encoded(self._converted(update))), after_response=after_response)
 
     def _converted(self, update: Any) -> Any:
         """Return an update in the client's version. Commands are in addition to those of the agent."""
@@ -440,7 +437,7 @@ class Session(Generic[M]):
         """Send the state of v2."""
         protocol: Any = self.connection.protocol
         update = decode(protocol.SessionUpdate, {"sessionUpdate": "state_update", **state})
-        self.connection.post(self._line(update))
+        self.connection.post(self.line_of(encode(update)))
 
     def has_same_servers(self, request: Any) -> bool:
         """Return True if a request to load the session names the servers and directories that it has."""
