@@ -21,6 +21,7 @@ from typing_extensions import TypeVar
 from acp_bindings import v1
 from acp_bindings._envelope import Line, start_of_notification
 from acp_bindings._from_v1 import from_v1
+from acp_bindings._json import write_unchecked
 from acp_bindings.agent._offers import outcome_of
 from acp_bindings.agent._stores import StoredSession
 from acp_bindings.agent._telemetry import span, with_context
@@ -128,8 +129,8 @@ class Session(Generic[M]):
         """The title for lists of sessions: the beginning of the first prompt until `set_title` changes it."""
         self.data: dict[str, Any] = dict(stored.data.get("data", {}))
         """JSON that is stored with the session, such as the messages of a model, at the latest when a turn ends."""
-        self._good_data = encode(self.data)
-        """The last data that was JSON at the end of a turn."""
+        self._stored_data = write_unchecked(self.data)
+        """The data that was loaded or stored last."""
         self.servers = servers
         self.connection = connection
         """The connection to the client. It changes when another client loads the session."""
@@ -250,7 +251,7 @@ class Session(Generic[M]):
             await self.flush()
             if self._stored:
                 stored, _ = await self._store.load(self.id)
-                ours = self._described(from_json(self._good_data))
+                ours = self._described(from_json(self._stored_data))
                 if (stored.title, stored.data) != (ours.title, ours.data):
                     raise SessionInUse(self.id, "another process has changed it")
         except (SessionNotFound, SessionInUse) as error:
@@ -597,7 +598,7 @@ class Session(Generic[M]):
 
         Raises:
             RequestError: the store has failed.
-            ValueError: the data is not JSON, so that of an earlier turn was stored in its place.
+            ValueError: the data is not JSON, so what was stored last is kept.
         """
         async with self._writing:
             if self._failure:
@@ -610,10 +611,12 @@ class Session(Generic[M]):
                 unfit: ValueError | None = None
                 with anyio.CancelScope(shield=True):
                     try:
+                        data = write_unchecked(self.data)
                         await self._store.append(self._described(self.data), lines)
+                        self._stored_data = data
                     except ValueError as error:
                         unfit = error
-                        await self._store.append(self._described(from_json(self._good_data)), lines)
+                        await self._store.append(self._described(from_json(self._stored_data)), lines)
             except BaseException as error:
                 self._pending[:0], self._has_changed = updates, True
                 if not isinstance(error, Exception):
@@ -623,10 +626,8 @@ class Session(Generic[M]):
                 raise self._failure from error
             self._stored = True
             if changed and unfit:
-                encode({"session": {"data": self.data}})  # names the value, unlike the error of the store
+                encode({"session": {"data": self.data}})  # names what is not JSON
                 raise unfit
-            if changed:
-                self._good_data = encode(self.data)
 
     def _described(self, own: dict[str, Any]) -> StoredSession:
         data: dict[str, Any] = {"mode": self.mode, "options": self.options, "data": own}

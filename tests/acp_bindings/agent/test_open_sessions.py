@@ -730,6 +730,22 @@ async def test_a_change_that_is_being_stored_is_not_taken_for_that_of_another_pr
     assert (provider.opened, provider.sessions[0].mode) == (1, "code")
 
 
+async def test_data_that_changes_between_turns_is_not_taken_for_that_of_another_process(version: int) -> None:
+    provider = Provider()
+    agent = talker(provider)
+
+    async def count(session: Session, value: object) -> None:
+        session.data["changes"] = session.data.get("changes", 0) + 1
+
+    agent.option("model", "Model", {"a": "A", "b": "B"}, default="a", on_set=count)
+    async with served(agent) as server, server.client(version) as one, server.client(version) as other:
+        session = await one.new(SERVER)
+        await one.prompt(session, "hello")
+        await provider.sessions[0].set_option("model", "b")
+        await other.load(session, SERVER)
+    assert (provider.opened, provider.sessions[0].data) == (1, {"changes": 1})
+
+
 async def test_two_hundred_sessions_work_at_once(version: int) -> None:
     provider = Provider()
     ids: list[str] = []
