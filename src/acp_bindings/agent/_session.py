@@ -129,8 +129,8 @@ class Session(Generic[M]):
         """The title for lists of sessions: the beginning of the first prompt until `set_title` changes it."""
         self.data: dict[str, Any] = dict(stored.data.get("data", {}))
         """JSON that is stored with the session, such as the messages of a model, at the latest when a turn ends."""
-        self._stored_data = write_unchecked(self.data)
-        """The data that was loaded or stored last."""
+        self._stored_data = write_unchecked(dict(stored.data))
+        """The JSON of `StoredSession.data` as it was loaded or stored last."""
         self.servers = servers
         self.connection = connection
         """The connection to the client. It changes when another client loads the session."""
@@ -251,8 +251,7 @@ class Session(Generic[M]):
             await self.flush()
             if self._stored:
                 stored, _ = await self._store.load(self.id)
-                ours = self._described(from_json(self._stored_data))
-                if (stored.title, stored.data) != (ours.title, ours.data):
+                if (stored.title, stored.data) != (self.title, from_json(self._stored_data)):
                     raise SessionInUse(self.id, "another process has changed it")
         except (SessionNotFound, SessionInUse) as error:
             self._failure = error
@@ -611,12 +610,10 @@ class Session(Generic[M]):
                 unfit: ValueError | None = None
                 with anyio.CancelScope(shield=True):
                     try:
-                        data = write_unchecked(self.data)
-                        await self._store.append(self._described(self.data), lines)
-                        self._stored_data = data
+                        await self._append(self.data, lines)
                     except ValueError as error:
                         unfit = error
-                        await self._store.append(self._described(from_json(self._stored_data)), lines)
+                        await self._append(from_json(self._stored_data).get("data", {}), lines)
             except BaseException as error:
                 self._pending[:0], self._has_changed = updates, True
                 if not isinstance(error, Exception):
@@ -629,15 +626,19 @@ class Session(Generic[M]):
                 encode({"session": {"data": self.data}})  # names what is not JSON
                 raise unfit
 
-    def _described(self, own: dict[str, Any]) -> StoredSession:
+    async def _append(self, own: dict[str, Any], lines: Sequence[bytes]) -> None:
+        """Store the session with the data *own*, and add *lines* to its history."""
         data: dict[str, Any] = {"mode": self.mode, "options": self.options, "data": own}
-        return StoredSession(
+        stored_data = write_unchecked(data)
+        described = StoredSession(
             session_id=self.id,
             cwd=self.cwd,
             additional_directories=tuple(self.additional_directories),
             title=self.title,
             data=data,
         )
+        await self._store.append(described, lines)
+        self._stored_data = stored_data
 
     async def _store_pending(self) -> None:
         """Store updates in batches, while they are sent."""

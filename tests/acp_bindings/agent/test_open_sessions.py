@@ -746,6 +746,21 @@ async def test_data_that_changes_between_turns_is_not_taken_for_that_of_another_
     assert (provider.opened, provider.sessions[0].data) == (1, {"changes": 1})
 
 
+@pytest.mark.parametrize("data", [{}, {"mode": "gone", "options": {"model": "gone"}}])
+async def test_settings_that_are_no_longer_valid_are_not_taken_for_a_change_of_another_process(
+    version: int, data: dict[str, Any]
+) -> None:
+    store, provider = MemorySessions(), Provider()
+    await store.append(StoredSession(session_id="imported", cwd=CWD, data=data))
+    agent = talker(provider, sessions=store)
+    agent.mode("ask", "Ask")
+    agent.option("model", "Model", {"a": "A"}, default="a")
+    async with served(agent) as server, server.client(version) as one, server.client(version) as other:
+        for client in (one, other):
+            await client.load("imported", SERVER)
+    assert (provider.opened, provider.sessions[0].options) == (1, {"model": "a"})
+
+
 async def test_two_hundred_sessions_work_at_once(version: int) -> None:
     provider = Provider()
     ids: list[str] = []
