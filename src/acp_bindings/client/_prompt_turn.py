@@ -130,7 +130,6 @@ class _Updates(AsyncIterator["SessionUpdate"]):
         self._conversation = conversation
         self._turn = turn
         self._in_a_row = 0
-        self._over = False
 
     async def __anext__(self) -> SessionUpdate:
         turn = self._turn
@@ -138,24 +137,18 @@ class _Updates(AsyncIterator["SessionUpdate"]):
             await self._conversation.start(turn)
         while not turn.buffer:
             if turn.ended.is_set():
-                if turn.error is not None and not self._over:
-                    self._over = True
-                    raise turn.error
-                raise StopAsyncIteration
-            await self._wait(turn)
+                raise turn.error or StopAsyncIteration
+            self._in_a_row = 0
+            try:
+                await turn.news()
+            except BaseException:
+                await self._conversation.leave(turn)
+                raise
         self._in_a_row += 1
         if self._in_a_row >= _IN_A_ROW:
             self._in_a_row = 0
             await anyio.lowlevel.checkpoint()
         return turn.buffer.popleft()
-
-    async def _wait(self, turn: Running) -> None:
-        self._in_a_row = 0
-        try:
-            await turn.news()
-        except BaseException:
-            await self._conversation.leave(turn)
-            raise
 
     def __del__(self) -> None:
         if self._turn.started and not self._turn.ended.is_set():
