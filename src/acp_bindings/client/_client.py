@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Unpack
@@ -173,49 +173,47 @@ class Client:
         if network and not isinstance(agent, str):
             raise TypeError(f"{', '.join(network)}: only for a URL")
         flavour: Flavour = "any"
+        reach: Callable[[], AbstractAsyncContextManager[Connection]] | None = None
+        opened: AbstractAsyncContextManager[Connection | None] = nullcontext()
+        if isinstance(agent, AbstractAsyncContextManager):
+            if any(each is not None for each in (cwd, env, stderr, trace)):
+                raise TypeError("cwd, env, stderr and trace are for a command; pass them to the connection")
+            opened = agent
+        elif isinstance(agent, str):
+            reach = _at_url(agent, cwd, env, stderr, trace=trace, network=network)
+        else:
+            flavour = HERE
+            opened = connect_process(
+                agent, protocol=OPENING, handlers=Handlers(), cwd=cwd, env=env, stderr=stderr, trace=trace
+            )
         error: BaseException | None = None
-        async with AsyncExitStack() as stack:
-            connection: Connection | None = None
-            reach: Callable[[], AbstractAsyncContextManager[Connection]] | None = None
-            if isinstance(agent, AbstractAsyncContextManager):
-                if any(each is not None for each in (cwd, env, stderr, trace)):
-                    raise TypeError("cwd, env, stderr and trace are for a command; pass them to the connection")
-                connection = await stack.enter_async_context(agent)
-            elif isinstance(agent, str):
-                reach = _at_url(agent, cwd, env, stderr, trace=trace, network=network)
-            else:
-                flavour = HERE
-                process = connect_process(
-                    agent, protocol=OPENING, handlers=Handlers(), cwd=cwd, env=env, stderr=stderr, trace=trace
-                )
-                connection = await stack.enter_async_context(process)
-            async with anyio.create_task_group() as tasks:
-                link = self._link(tasks=tasks)
+        async with opened as connection, anyio.create_task_group() as tasks:
+            link = self._link(tasks=tasks)
+            try:
+                if reach is not None:
+                    stay = partial(
+                        stay_connected,
+                        link,
+                        reach,
+                        self.handshake,
+                        reconnect=reconnect,
+                        on_reconnect=self._on_reconnect,
+                        timeout=timeout,
+                    )
+                    await tasks.start(stay)
+                elif connection is not None:
+                    await link.open(connection, self.handshake, timeout=timeout)
+                    link.online.set()
                 try:
-                    if reach is not None:
-                        stay = partial(
-                            stay_connected,
-                            link,
-                            reach,
-                            self.handshake,
-                            reconnect=reconnect,
-                            on_reconnect=self._on_reconnect,
-                            timeout=timeout,
-                        )
-                        await tasks.start(stay)
-                    elif connection is not None:
-                        await link.open(connection, self.handshake, timeout=timeout)
-                        link.online.set()
-                    try:
-                        yield ConnectedAgent(link, flavour=flavour)
-                    finally:
-                        await to_the_end(link.end_terminals)
-                except BaseException as caught:  # noqa: BLE001 - the task group would wrap it
-                    error = caught
-                tasks.cancel_scope.cancel()
-                if link.reconnects:
-                    # Requests of other tasks may be waiting for the next connection.
-                    link.give_up(ConnectionClosed("the connection was closed"))
+                    yield ConnectedAgent(link, flavour=flavour)
+                finally:
+                    await to_the_end(link.end_terminals)
+            except BaseException as caught:  # noqa: BLE001 - the task group would wrap it
+                error = caught
+            tasks.cancel_scope.cancel()
+            if link.reconnects:
+                # Requests of other tasks may be waiting for the next connection.
+                link.give_up(ConnectionClosed("the connection was closed"))
         if error is not None:
             raise error
 
