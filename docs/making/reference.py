@@ -55,8 +55,8 @@ _PAGES = {
 
 
 _INTERNAL = {
-    "acp_bindings.agent._session.Session": "attach begin claim drop finish flush forget has_same_servers keep keep_text"
-    " line_of replay report_again run see_off show_line show_state",
+    "acp_bindings.agent._session.Session": "attach begin claim drop end_in_time finish flush forget has_same_servers"
+    " keep keep_text line_of replay report_again run show_line show_state",
     "acp_bindings.agent._turn.Turn": "check_running part run",
     "acp_bindings.client._client_session.Session": "leave",
     "mcp_launch.failures.LaunchFailure": "because forget_variables",

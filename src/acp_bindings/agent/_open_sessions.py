@@ -271,7 +271,7 @@ class OpenSessions(Generic[M]):
             del self._sessions[session.id]
 
     async def _announce_commands(self, session: Session[M]) -> None:
-        """Send the commands after the response, which in v2 has them."""
+        """Send the commands to a client of v1, after the response. In v2 the response has them."""
         if (self.offers.commands or session.commands) and session.client.version == 1:
             await session.show(v1.AvailableCommandsUpdate(available_commands=[*session.commands]), after_response=True)
 

@@ -221,14 +221,14 @@ class Session(Generic[M]):
         """Cancel the turns, and wait until they have ended."""
         while turn := self.turn:
             self.cancel()
-            await self._see_off(turn)
+            await self._end_in_time(turn)
 
-    def see_off(self, turn: Turn[M]) -> None:
+    def end_in_time(self, turn: Turn[M]) -> None:
         """End a cancelled turn soon, also if its handler does not return."""
         if self._tasks and not self.is_closing:
-            self._tasks.start_soon(self._see_off, turn)
+            self._tasks.start_soon(self._end_in_time, turn)
 
-    async def _see_off(self, turn: Turn[M]) -> None:
+    async def _end_in_time(self, turn: Turn[M]) -> None:
         with anyio.move_on_after(CANCELLING):
             await turn.done.wait()
         if not turn.done.is_set():
@@ -238,7 +238,6 @@ class Session(Generic[M]):
                 self.id,
             )
             self.finish(turn, "cancelled")
-        await turn.done.wait()
 
     def attach(self, connection: Connection, client: ClientPeer) -> None:
         """Continue with another connection, whose client has loaded the session."""

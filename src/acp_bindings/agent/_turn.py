@@ -92,7 +92,7 @@ class Turn(Generic[M]):
         if not self.is_cancelled:
             for scope in self._scopes:
                 scope.cancel()
-            self.session.see_off(self)
+            self.session.end_in_time(self)
 
     def end(self, outcome: StopReason | BaseException) -> None:
         """End the turn, which sends nothing from now on. Its prompt is answered when the handler has returned."""
