@@ -277,8 +277,7 @@ class AgentLink:
         self._conversations[conversation.id] = conversation
         session = self.sessions[conversation.id] = Session(conversation, refused=refused)
         if (on_update := self.on_update) is not None:
-            # In a context of its own, as other handlers.
-            conversation.listener = lambda update, replay: copy_context().run(on_update, session, update, replay)
+            conversation.listener = partial(_notify, on_update, session)
         return conversation, session
 
     def _drop(self, session_id: str) -> None:
@@ -347,6 +346,14 @@ class AgentLink:
         if conversation is None:
             raise InvalidParams("sessionId: the session is not open in this client")
         return (conversation.record.cwd, *conversation.record.additional_directories)
+
+
+def _notify(on_update: OnUpdate, session: Session, update: SessionUpdate, replay: bool) -> None:
+    """Call *on_update* in a context of its own, as other handlers, and log what it raises."""
+    try:
+        copy_context().run(on_update, session, update, replay)
+    except Exception:  # noqa: BLE001 - a mistake of the program, which must lose no other update
+        log.exception("on_update failed in session %s", session.id)
 
 
 async def _elicited(elicit: Elicitation, request: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:

@@ -237,7 +237,7 @@ class Conversation:
             else:
                 turn.error = error
         except BaseException:
-            # The agent may have gone before: what waits for that and leaves the block wakes with this task.
+            # If the agent has gone, the block may be left before this task notices it.
             turn.error = self.host.connection.gone or ConnectionClosed("the connection was closed")
             raise
         finally:
@@ -255,10 +255,7 @@ class Conversation:
         """Let the tool calls fail that an agent of v1 left unfinished in a cancelled turn."""
         for call in takewhile(lambda each: getattr(each, "role", "") != "user", reversed(self.folding.state.entries)):
             if isinstance(call, v1.ToolCall) and call.status in ("pending", "in_progress"):
-                try:
-                    self._take_one(v1.SessionToolCallUpdate(tool_call_id=call.tool_call_id, status="failed"))
-                except Exception:  # noqa: BLE001 - raised by on_update, which must not end the connection
-                    log.exception("on_update failed")
+                self._take_one(v1.SessionToolCallUpdate(tool_call_id=call.tool_call_id, status="failed"))
 
     async def _finished(self, turn: Running) -> str:
         await self.host.ready()

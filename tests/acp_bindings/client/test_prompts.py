@@ -573,7 +573,7 @@ async def test_an_on_update_that_fails_loses_no_update(version: int, caplog: pyt
 
     async with connected(Agent(version, hello), on_update=fail) as agent, agent.session(cwd="/project") as session:
         assert [said(update) async for update in session.prompt("Hi")] == ["Hel", "lo"]
-    failures = [each for each in caplog.messages if each == "the handler of session/update failed"]
+    failures = [each for each in caplog.messages if each == "on_update failed in session s1"]
     assert len(failures) >= len(["Hel", "lo"])
 
 

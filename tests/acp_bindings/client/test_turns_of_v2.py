@@ -122,6 +122,21 @@ async def test_a_failing_listener_is_logged_and_stops_nothing(version: int, capl
     assert "mine" in caplog.text
 
 
+async def test_a_failing_listener_loses_no_part_of_a_message(caplog: pytest.LogCaptureFixture) -> None:
+    async def speak(turn: Turn) -> str:
+        content = [{"type": "text", "text": text} for text in ("Hel", "lo")]
+        await turn.send({"sessionUpdate": "agent_message", "messageId": "m", "content": content})
+        return "end_turn"
+
+    def fail(*_: object) -> None:
+        raise LookupError("mine")
+
+    async with connected(Agent(2, speak), on_update=fail) as agent, agent.session(cwd="/project") as session:
+        assert [said(update) async for update in session.prompt("Hi")] == ["Hel", "lo"]
+        assert session.state.messages[-1].text == "Hello"
+    assert "on_update failed in session s1" in caplog.messages
+
+
 @pytest.mark.parametrize("version", [1, 2])
 async def test_a_hundred_sessions_talk_at_once(version: int) -> None:
     async def answer(turn: Turn) -> str:
