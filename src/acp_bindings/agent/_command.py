@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,6 @@ import anyio.lowlevel
 from acp_bindings import v1
 from acp_bindings._processes.process import ChildProcess
 from acp_bindings._terminal import Terminal
-from acp_bindings.connection.errors import alone
 from acp_bindings.errors import AcpError
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from acp_bindings.agent._turn import Turn
 
 _RELEASE = 1.0
-"""Seconds for the client to release a terminal, and to create one after a cancellation."""
+"""Seconds for the client to release a terminal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,15 +57,17 @@ async def run_in_terminal(
     """Run the command of the request *create* in a terminal of the client, which shows it in *call*."""
     session = turn.session
     wire: Any = session.connection.protocol
-    this: Any = {}
+    # Editors create the terminal also if the turn is cancelled meanwhile. Without its id, it could not be released.
+    terminal = ""
+    with anyio.CancelScope(shield=True):
+        terminal = (await session.request(create, method="terminal/create")).terminal_id
+    this: Any = {"session_id": session.id, "terminal_id": terminal}
     try:
-        async with _also_if_cancelled(_RELEASE):
-            terminal = (await session.request(create, method="terminal/create")).terminal_id
-            this = {"session_id": session.id, "terminal_id": terminal}
+        await anyio.lowlevel.checkpoint_if_cancelled()
         turn.check_running()
         if call:
             # It is not stored, because the terminal is gone when the session is loaded.
-            content: list[v1.ToolCallContent] = [v1.Terminal(terminal_id=this["terminal_id"])]
+            content: list[v1.ToolCallContent] = [v1.Terminal(terminal_id=terminal)]
             await session.show(v1.SessionToolCallUpdate(tool_call_id=call.id, content=content))
         with anyio.move_on_after(timeout) as patience:
             await session.request(wire.WaitForTerminalExitRequest(**this), method="terminal/wait_for_exit")
@@ -77,32 +78,9 @@ async def run_in_terminal(
             call.terminal_output = found.output
     finally:
         # Releasing a terminal also ends a command that still runs. An error changes nothing about its result.
-        if this:
-            with anyio.move_on_after(_RELEASE, shield=True), suppress(AcpError):
-                await session.request(wire.ReleaseTerminalRequest(**this), method="terminal/release")
+        with anyio.move_on_after(_RELEASE, shield=True), suppress(AcpError):
+            await session.request(wire.ReleaseTerminalRequest(**this), method="terminal/release")
     return _result(found, timed_out=patience.cancelled_caught)
-
-
-@asynccontextmanager
-async def _also_if_cancelled(seconds: float) -> AsyncGenerator[None]:
-    """A block that goes on for some seconds when it is cancelled. The cancellation is raised at its end."""
-    in_time = anyio.CancelScope(shield=True)
-
-    async def limit() -> None:
-        try:
-            await anyio.sleep_forever()
-        finally:
-            in_time.deadline = anyio.current_time() + seconds
-
-    try:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(limit)
-            with in_time:
-                yield
-            tasks.cancel_scope.cancel()
-    except BaseExceptionGroup as group:
-        raise alone(group) from None
-    await anyio.lowlevel.checkpoint_if_cancelled()
 
 
 async def run_here(
