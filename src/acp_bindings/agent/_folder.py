@@ -371,8 +371,7 @@ def _read(text: bytes, path: Path, session_id: str | None = None) -> _Content | 
     """
     session, head, start, stale, position = None, b"", 0, 0, 0
     updates: list[bytes] = []
-    saved = 0, 0
-    found = None
+    found, kept = None, 0
     # What follows the last newline is incomplete.
     for number, line in enumerate(text.split(b"\n")[:-1], start=1):
         end = position + len(line) + 1
@@ -383,8 +382,7 @@ def _read(text: bytes, path: Path, session_id: str | None = None) -> _Content | 
                 check_updates([update])
                 updates.append(update)
             elif session and _SAVED.fullmatch(stripped):
-                saved = end, len(updates)
-                found = session, head, start, stale
+                found, kept = (session, head, start, stale, end), len(updates)
             elif stripped:
                 stale += len(head)
                 session, head, start = decode_head(stripped), stripped, position
@@ -398,7 +396,7 @@ def _read(text: bytes, path: Path, session_id: str | None = None) -> _Content | 
             if session.session_id != session_id:
                 raise SessionUnreadable(session_id, "the file contains another session", path=path, line=number)
         position = end
-    return _Content(*found, saved[0], updates[: saved[1]]) if found else None
+    return _Content(*found, updates[:kept]) if found else None
 
 
 _UPDATE = b'{"update":'
