@@ -78,7 +78,7 @@ def initialize_remarks(message: Model, *, side: Side, version: int) -> Iterator[
 def _misspelt(capabilities: Model, path: Path) -> Iterator[Remark]:
     """Yield a remark for each field of *capabilities*, at any depth, that is probably misspelled."""
     names = members(type(capabilities))
-    for name in map(str, capabilities.model_extra or {}):  # not the keys, which may equal nothing (`_models.reading`)
+    for name in capabilities.model_extra or {}:
         if meant := _meant(name, names):
             text = f"this capability is unknown and ignored; did you mean {meant}?"
             yield Remark((*path, name), "unknown-capability", text, facts={"name": name, "meant": meant})
