@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
@@ -218,13 +219,12 @@ class _Rule:
             return False
         if self.path is None:
             return True
-        rule = os.fspath(self.path)
-        given = [each for path in question.paths for each in ([path] if strict else _readings(path))]
-        paths = [os.path.join(question.directory, each) for each in given]
+        rule, paths, absolute = os.fspath(self.path), question.paths, partial(os.path.join, question.directory)
         if strict:
-            return bool(paths) and all(map(_is_plain, given)) and all(_leads_into(each, rule) for each in paths)
+            return bool(paths) and all(_is_plain(each) and _leads_into(absolute(each), rule) for each in paths)
+        readings = [absolute(each) for path in paths for each in _readings(path)]
         # A file that the rule names is rejected also if it is a link to another one.
-        return any(_leads_into(each, rule) or _is_named(each, rule) for each in paths)
+        return any(_leads_into(each, rule) or _is_named(each, rule) for each in readings)
 
 
 @dataclass(frozen=True, kw_only=True)
