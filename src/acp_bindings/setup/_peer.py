@@ -100,26 +100,21 @@ def _plain(name: str) -> str:
     return "".join(filter(str.isalnum, name)).lower()
 
 
-def in_form_of(
-    version: int, raw: Mapping[str, Any], *, requested: int, findings: list[Finding]
-) -> tuple[Mapping[str, Any], bool]:
+def in_form_of(version: int, raw: Mapping[str, Any], *, requested: int, findings: list[Finding]) -> Mapping[str, Any]:
     """Return the params *raw* of the version *requested* in the form of *version*.
 
-    Errors that are tolerated in the newer form are added to *findings*.
-
-    Returns:
-        The params, and True if the name in them is the client's own, not a placeholder.
+    Errors that are tolerated in the newer form are added to *findings*. An `info` that cannot be read is `_UNKNOWN`.
     """
     if version >= requested:
-        return raw, True
+        return raw
     if version > 1:
         match raw.get("info"):
             case {"name": str(), "version": str()}:
-                return raw, True
+                return raw
             case _:
-                return {**raw, "info": _UNKNOWN}, False
+                return {**raw, "info": _UNKNOWN}
     if raw.keys() & set(WORDS["client"][1]):
-        return raw, True
+        return raw
     from acp_bindings import v1, v2  # noqa: PLC0415 - packages are loaded only when they are used
 
     asked = {"protocolVersion": requested, "info": _UNKNOWN, "capabilities": raw.get("capabilities", {})}
@@ -127,7 +122,7 @@ def in_form_of(
     fields = written(v1, "client", newer.names())
     if newer.capabilities.meta is not None:
         fields["clientCapabilities"]["_meta"] = newer.capabilities.meta
-    return {**raw, **fields, "clientInfo": raw.get("info")}, True
+    return {**raw, **fields, "clientInfo": raw.get("info")}
 
 
 _UNKNOWN = {"name": "unknown", "version": "unknown"}
@@ -316,10 +311,10 @@ class ClientPeer(Peer):
         """
         raw = parsed(params)
         findings: list[Finding] = []
-        form, named = in_form_of(version_of(protocol), raw, requested=read_version(raw), findings=findings)
+        form = in_form_of(version_of(protocol), raw, requested=read_version(raw), findings=findings)
         request: Any = decode(cast("Any", protocol).InitializeRequest, form, findings=findings)
         client = cls.of(protocol, request, findings=findings)
-        return client if named else replace(client, info=None)
+        return replace(client, info=None) if form.get("info") is _UNKNOWN else client
 
 
 TERMINAL = "terminal"
