@@ -157,10 +157,10 @@ class MemorySessions:
 
     async def list(self, *, cwd: str | None = None, cursor: str | None = None) -> SessionPage:
         """Return a page of sessions. See `SessionStore.list`."""
-        latest = sorted(((-each.order, id_) for id_, each in self._stored.items()))
-        start = (1, "") if cursor is None else position_of(cursor)
-        after = [pair for pair in latest if cursor is None or pair > start]
-        found = ((cursor_of(*pair), self._stored[pair[1]].session()) for pair in after)
+        after = None if cursor is None else position_of(cursor)
+        latest = sorted((-each.order, id_) for id_, each in self._stored.items())
+        rest = [pair for pair in latest if after is None or pair > after]
+        found = ((cursor_of(*pair), self._stored[pair[1]].session()) for pair in rest)
         return page_of(pair for pair in found if cwd in (None, pair[1].cwd))
 
     async def delete(self, session_id: str) -> None:
