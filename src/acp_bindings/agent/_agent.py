@@ -267,11 +267,14 @@ class Agent(Generic[M]):
     def login(self, handler: Callable[[str], Awaitable[object]]) -> Callable[[str], Awaitable[object]]:
         """Decorate the async function that logs in, with the id of one of the `auth_methods`."""
         self._login = handler
+        self._capabilities.add("auth.login")
         return handler
 
     def logout(self, handler: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[object]]:
         """Decorate the async function that logs out. v2 requires it of agents with `auth_methods`."""
         self._logout = handler
+        if "auth.logout" not in self._without:
+            self._capabilities.add("auth.logout")
         return handler
 
     def on(self, method: str) -> Callable[[H], H]:
@@ -432,13 +435,10 @@ class Agent(Generic[M]):
         return sessions.handlers
 
     def _handshake(self) -> AgentHandshake:
-        more: set[AgentCapability] = {"auth.login"} if self._login else set()
-        if self._logout and "auth.logout" not in self._without:
-            more.add("auth.logout")
         return AgentHandshake(
             info=self._info,
             protocols=self._protocols,
-            capabilities=self._capabilities | more,
+            capabilities=self._capabilities,
             auth_methods=self._auth_methods,
         )
 
