@@ -131,7 +131,7 @@ class OpenSessions(Generic[M]):
             with anyio.CancelScope(shield=True):
                 await turn.done.wait()
             raise
-        if isinstance(turn.outcome, BaseException):
+        if isinstance(turn.outcome, RequestError):
             raise turn.outcome
         return package.PromptResponse(stop_reason=turn.outcome)
 
@@ -307,7 +307,7 @@ class OpenSessions(Generic[M]):
     async def _run(self, turn: Turn[M], handler: Callable[[Turn[M]], Awaitable[object]], request: Any) -> None:
         """Run a turn, and report its end."""
         session = turn.session
-        reason: StopReason | BaseException = "cancelled"
+        reason: StopReason | RequestError = "cancelled"
         self._running += 1
         if not self._is_watching:
             self._is_watching = True

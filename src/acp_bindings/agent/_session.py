@@ -293,7 +293,7 @@ class Session(Generic[M]):
             if self.turn:
                 self.turn.may_begin.set()
 
-    def finish(self, turn: Turn[M], reason: StopReason | BaseException) -> None:
+    def finish(self, turn: Turn[M], reason: StopReason | RequestError) -> None:
         """End *turn*, and report it to a client of v2, whose prompt was answered long ago."""
         if turn.done.is_set():
             return
@@ -693,13 +693,13 @@ class _Pieces:
         return chunk_of(self.kind, self.message_id, "".join(self.texts))
 
 
-def _idle(reason: StopReason | BaseException) -> dict[str, Any]:
+def _idle(reason: StopReason | RequestError) -> dict[str, Any]:
     """Return the state of v2 after a turn."""
     if isinstance(reason, RequestError):
         data = {} if reason.data is None else {"data": reason.data}
         error = {"code": reason.code, "message": reason.message, **data}
         return {"state": "idle", "stopReason": "error", "error": error}
-    return {"state": "idle", "stopReason": "cancelled" if isinstance(reason, BaseException) else reason}
+    return {"state": "idle", "stopReason": reason}
 
 
 def _store_failed(error: Exception, session_id: str) -> RequestError:

@@ -25,6 +25,7 @@ from acp_bindings.errors import EncodeError
 
 if TYPE_CHECKING:
     from acp_bindings.agent._session import McpProvider
+    from acp_bindings.setup import RequestError
 
 
 CANCELLATION = 1.0
@@ -55,8 +56,8 @@ class Turn(Generic[M]):
         """Set when the turns that were queued before have ended."""
         self.done = anyio.Event()
         """Set when the turn has ended."""
-        self.outcome: StopReason | BaseException | None = None
-        """The stop reason or the exception with which the turn has ended."""
+        self.outcome: StopReason | RequestError | None = None
+        """The stop reason or the error with which the turn has ended."""
         self.calls: dict[str, None] = {}
         """The ids of the tool calls that have not ended yet."""
         self._scope = anyio.CancelScope()
@@ -94,7 +95,7 @@ class Turn(Generic[M]):
                 scope.cancel()
             self.session.end_in_time(self)
 
-    def end(self, outcome: StopReason | BaseException) -> None:
+    def end(self, outcome: StopReason | RequestError) -> None:
         """End the turn, which sends nothing from now on. Its prompt is answered when the handler has returned."""
         self._speaking = "", ""
         self.outcome = outcome
