@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -51,18 +52,17 @@ def probe_agent(
         return _refuse(problem)
     report = Report(version=options.version, when=datetime.now(UTC))
     ended_by = status = 0
-    with _signals_as_interrupt() as signal_number:
-        try:
-            anyio.run(partial(fill, report, options, chosen, record=record, done=tell))
-        except KeyboardInterrupt:
-            ended_by = signal_number()
-        except (AcpError, ImportError) as error:
-            # The message has the arguments of Python functions.
-            return _refuse(str(error).replace("pass headers= or auth=", "pass --header 'Authorization: …'"))
-        except OSError as error:
-            if record is None or error.filename != record:
-                raise
-            status = _refuse(f"--record {record}: {error.strerror}")
+    try:
+        ended_by = anyio.run(_until_signal, partial(fill, report, options, chosen, record=record, done=tell))
+    except KeyboardInterrupt:
+        ended_by = signal.SIGINT
+    except (AcpError, ImportError) as error:
+        # The message has the arguments of Python functions.
+        return _refuse(str(error).replace("pass headers= or auth=", "pass --header 'Authorization: …'"))
+    except OSError as error:
+        if record is None or error.filename != record:
+            raise
+        status = _refuse(f"--record {record}: {error.strerror}")
     # After SIGHUP, the terminal is gone.
     with suppress(OSError) if ended_by else nullcontext():
         _write(f"{json_of(report) if as_json else summary_of(report)}\n")
@@ -123,29 +123,21 @@ def _unwritable(path: str) -> str | None:
     return None if os.access(path if os.path.exists(path) else folder, os.W_OK) else "it cannot be written"
 
 
-@contextmanager
-def _signals_as_interrupt() -> Generator[Callable[[], int]]:
-    """Treat SIGTERM and SIGHUP as Ctrl-C, so that the agent is stopped. Yield what returns the number of the signal."""
+async def _until_signal(work: Callable[[], Awaitable[object]]) -> int:
+    """Do *work* until it is done or a signal cancels it, and return the number of the signal, or 0."""
     received: list[int] = []
+    with anyio.CancelScope() as scope:
 
-    def interrupt(number: int, _: object) -> None:
-        received.append(number)
-        # The end of a terminal sends more than one. A second Ctrl-C would interrupt the cleanup.
-        if len(received) == 1:
-            if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-                # A background job of a script ignores Ctrl-C.
-                raise KeyboardInterrupt
-            signal.raise_signal(signal.SIGINT)
+        def cancel(number: int) -> None:
+            received.append(number)
+            scope.cancel()
 
-    numbers = [signal.SIGTERM]
-    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as under `nohup`
-        numbers.append(signal.SIGHUP)
-    before = {number: signal.signal(number, interrupt) for number in numbers}
-    try:
-        yield lambda: received[0] if received else signal.SIGINT
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        # Ctrl-C is handled by asyncio. Windows supports neither these signals nor such handlers.
+        for number in (signal.SIGTERM, signal.SIGHUP) if sys.platform != "win32" else ():
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as under `nohup`
+                asyncio.get_running_loop().add_signal_handler(number, cancel, number)
+        await work()
+    return received[0] if received else 0
 
 
 def _refuse(reason: str) -> int:
