@@ -299,7 +299,7 @@ class Bench:
         agent = await self.shared()
         value: Any = agent.initialized.get("agentCapabilities" if self.version == 1 else "capabilities")
         for step in place.split("."):
-            value = cast("Message", value).get(step) if isinstance(value, dict) else None
+            value = members_of(value).get(step)
         return value is not None and value is not False
 
     async def need(self, v1: str, v2: str) -> None:
@@ -359,8 +359,7 @@ class Bench:
         """Return the session that a request has opened, or raise what `new_session` does."""
         if needs_login(call.error):
             raise without_login(call.error, "sessions")
-        result: Any = call.result
-        session_id = cast("Message", result).get("sessionId") if isinstance(result, dict) else None
+        session_id = members_of(call.result).get("sessionId")
         if not isinstance(session_id, str) or not session_id:
             raise Failed("`session/new` was refused" if call.error else "the response lacks `sessionId`", call.lines)
         return Session(agent, self.version, call, session_id, params["cwd"])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 import anyio
 
+from acp_bindings._json import members_of
 from acp_bindings.probe._probed_agent import Message
 
 Policy: TypeAlias = Literal["allow", "reject", "cancel", "error", "wait"]
@@ -34,8 +35,7 @@ class Client:
 
     async def serve(self, request: Message) -> Message | None:
         """Return the `result` or the `error` for a request of the agent."""
-        method, params = request["method"], request.get("params")
-        params = cast("Message", params) if isinstance(params, dict) else {}
+        method, params = request["method"], members_of(request.get("params"))
         if method == "session/request_permission":
             return await self._permission(params)
         if method not in _SERVED:

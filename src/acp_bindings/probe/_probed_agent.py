@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
+from acp_bindings._json import members_of
 from acp_bindings._processes.process import ChildProcess, LineBuffer, how_it_ended, last_words
 from acp_bindings.connection._child import start_child
 from acp_bindings.connection.errors import ConnectionClosed
@@ -54,8 +55,7 @@ class Line:
     @property
     def fields(self) -> Message:
         """The message, if it is an object; otherwise empty."""
-        message: Any = self.message
-        return cast("Message", message) if isinstance(message, dict) else {}
+        return members_of(self.message)
 
     def shown(self, hide: Callable[[str], str]) -> str:
         """Return the sender and the line without secrets, which is shortened."""

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import anyio
 
+from acp_bindings._json import items_of, members_of
 from acp_bindings.probe._check import Failed, Skipped
 from acp_bindings.probe._probed_agent import SHOWN, Agent, Call, Line, Message
 
@@ -84,10 +85,8 @@ def update_of(line: Line) -> tuple[Any, Message | None]:
     """Return the session and the update of a line; `(None, None)` if it is another message."""
     if line.fields.get("method") != "session/update":
         return None, None
-    params: Any = line.fields.get("params")
-    params = cast("Message", params) if isinstance(params, dict) else {}
-    update: Any = params.get("update")
-    return params.get("sessionId"), cast("Message", update) if isinstance(update, dict) else {}
+    params = members_of(line.fields.get("params"))
+    return params.get("sessionId"), members_of(params.get("update"))
 
 
 @dataclass(eq=False)
@@ -160,8 +159,7 @@ class Turn:
             return None
         if self.session.version > 1:
             return (self.session.update_in(end) or {}).get("stopReason")
-        result: Any = self.call.result
-        return cast("Message", result).get("stopReason") if isinstance(result, dict) else None
+        return members_of(self.call.result).get("stopReason")
 
     @property
     def stated_end(self) -> str:
@@ -253,10 +251,9 @@ def said(updates: list[tuple[Line, Message]], kind: str) -> str:
         if update.get("sessionUpdate") == f"{kind}_chunk":
             text += _text_of(update.get("content"))
         elif update.get("sessionUpdate") == kind:
-            content: Any = update.get("content") or []
-            text += "".join(map(_text_of, cast("list[Any]", content)))
+            text += "".join(map(_text_of, items_of(update.get("content"))))
     return text
 
 
 def _text_of(block: Any) -> str:
-    return str(cast("Message", block).get("text", "")) if isinstance(block, dict) else ""
+    return str(members_of(block).get("text", ""))

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
 from os import PathLike, fspath
-from typing import Any, cast
 
 import anyio
 import anyio.to_thread
 
 from acp_bindings._atomic_write import atomic_write
+from acp_bindings._json import members_of
 from acp_bindings.probe._bench import Bench, Options
 from acp_bindings.probe._check import Check, Failed, Outcome, Skipped
 from acp_bindings.probe._checks import CHECKS
@@ -190,10 +190,8 @@ async def _run(bench: Bench, check: Check) -> Result:
 
 
 def _name(bench: Bench) -> str:
-    info: Any = next((each.initialized for each in bench.agents if each.initialized), Message()).get(
-        "agentInfo" if bench.version == 1 else "info"
-    )
-    info = cast("Message", info) if isinstance(info, dict) else {}
+    initialized = next((each.initialized for each in bench.agents if each.initialized), Message())
+    info = members_of(initialized.get("agentInfo" if bench.version == 1 else "info"))
     return " ".join(str(info[each]) for each in ("name", "version") if each in info)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from acp_bindings._json import members_of
 from acp_bindings.probe._bench import Bench
 from acp_bindings.probe._check import Failed, Skipped, Warned, check
-from acp_bindings.probe._probed_agent import Agent, Call, Line, Message
+from acp_bindings.probe._probed_agent import Agent, Line, Message
 
 _RPC = "JSON-RPC 2.0"
 _STDIO = "protocol, Transports: stdio"
@@ -76,7 +77,7 @@ async def unknown_fields(bench: Bench) -> None:
         raise Failed("`session/new` with them was refused", second.lines)
     if first.error:
         raise Skipped("`session/new` is refused", first.lines)
-    if _keys(first) != _keys(second):
+    if members_of(first.result).keys() != members_of(second.result).keys():
         raise Failed("the response differs from the one without them", [*first.lines, *second.lines])
 
 
@@ -195,8 +196,3 @@ async def _no_answer(agent: Agent, sent: list[Line], problem: str) -> None:
         if each.fields and "method" not in each.fields and each.fields.get("id") in (None, _UNASKED):
             each.is_wrong = True
             raise Failed(problem, [*sent, each])
-
-
-def _keys(call: Call) -> set[str]:
-    result: Any = call.result
-    return {*result} if isinstance(result, dict) else set()

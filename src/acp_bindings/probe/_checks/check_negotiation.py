@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
+from acp_bindings._json import members_of
 from acp_bindings.probe._bench import Bench
 from acp_bindings.probe._check import Failed, Warned, check
 from acp_bindings.probe._probed_agent import Agent, Call, Message
@@ -128,9 +129,8 @@ async def _refused_or_known(bench: Bench, version: Any) -> tuple[Agent, Call]:
 
 
 def _version(call: Call) -> Any:
-    result = call.result
-    return cast("Message", result).get("protocolVersion") if isinstance(result, dict) else None
+    return members_of(call.result).get("protocolVersion")
 
 
 def _stable(result: Any) -> Any:
-    return {**cast("Message", result), "_meta": None} if isinstance(result, dict) else result
+    return {**members_of(result), "_meta": None}
