@@ -162,7 +162,7 @@ class Bench:
         Raises:
             Failed: it does not, after *what*.
         """
-        method = await self.once(_answered_method)
+        method = await self.once(answered_method)
         params = self.initialization() if method == "initialize" else {}
         try:
             await agent.request(method, params, is_wrong=True)
@@ -404,7 +404,7 @@ async def first_turn(bench: Bench) -> Session:
     return session
 
 
-async def _answered_method(bench: Bench) -> str:
+async def answered_method(bench: Bench) -> str:
     """Return a method that the agent answers, also with an error: an unknown one, unless it ignores that."""
     agent = await bench.shared()
     call = await agent.begin("_probe/ping", {}, is_wrong=True)
