@@ -67,6 +67,12 @@ class Session:
         """Send a prompt, and return its turn once it has ended."""
         return await (await self.prompt(*blocks)).ended()
 
+    async def begun(self, text: str) -> Turn:
+        """Send a prompt, and return its turn once the agent has said something, or the turn has ended."""
+        turn = await self.prompt(text)
+        await self.agent.wait(lambda: turn.content or turn.end)
+        return turn
+
     async def cancel(self) -> Line:
         """Send `session/cancel`."""
         return await self.agent.notify("session/cancel", {"sessionId": self.id})

@@ -31,8 +31,7 @@ async def in_turn(bench: Bench) -> None:
     await bench.once(first_turn)
     agent = await bench.fresh()
     session = await bench.new_session(agent)
-    turn = await session.prompt(bench.text(COUNT))
-    await agent.wait(lambda: turn.content or turn.end)
+    await session.begun(bench.text(COUNT))
     await _exits(bench, agent, "its input was closed in a turn")
 
 

@@ -125,7 +125,7 @@ async def cancel_twice(bench: Bench) -> None:
     """A second `session/cancel` changes nothing."""
     await bench.once(cancelling)
     session = await _session(bench)
-    turn = await _begun(bench, session)
+    turn = await session.begun(bench.text(COUNT))
     await _is_cancelled(bench, turn, times=2)
     after = await session.turn(bench.text(HELLO))
     if after.stop_reason == "cancelled":
@@ -137,7 +137,7 @@ async def after_cancel(bench: Bench) -> None:
     """A prompt after a cancelled turn is answered."""
     await bench.once(cancelling)
     session = await _session(bench)
-    turn = await _begun(bench, session)
+    turn = await session.begun(bench.text(COUNT))
     if not turn.end:
         await session.cancel()
     await turn.ended()
@@ -203,7 +203,8 @@ async def cancelling(bench: Bench) -> str:
     Other checks may succeed with a turn that is too short for this one.
     """
     try:
-        await _is_cancelled(bench, await _begun(bench, await _session(bench)))
+        session = await _session(bench)
+        await _is_cancelled(bench, await session.begun(bench.text(COUNT)))
     except Skipped as error:
         return error.message
     return ""
@@ -213,13 +214,6 @@ async def _session(bench: Bench) -> Session:
     """Return a new session. Prompts must work: otherwise this raises what the first turn has."""
     first = await bench.once(first_turn)
     return await bench.new_session(first.agent)
-
-
-async def _begun(bench: Bench, session: Session) -> Turn:
-    """Return a turn in which the agent has said something, or which has ended."""
-    turn = await session.prompt(bench.text(COUNT))
-    await session.agent.wait(lambda: turn.content or turn.end)
-    return turn
 
 
 async def _is_cancelled(bench: Bench, turn: Turn, *, times: int = 1) -> None:

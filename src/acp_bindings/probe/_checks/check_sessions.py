@@ -184,8 +184,7 @@ async def close_in_turn(bench: Bench) -> None:
     await bench.need("sessionCapabilities.close", "session")
     agent = (await bench.once(first_turn)).agent
     session = await bench.new_session(agent)
-    turn = await session.prompt(bench.text(COUNT))
-    await agent.wait(lambda: turn.content or turn.end)
+    turn = await session.begun(bench.text(COUNT))
     closed = await agent.request("session/close", {"sessionId": session.id})
     if closed.error:
         raise Failed("closing was refused", closed.lines)
