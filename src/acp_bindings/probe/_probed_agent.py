@@ -197,10 +197,22 @@ class Agent:
         """Wait for the response to a request. Return whether it has come."""
         return await self.wait(lambda: call.response, seconds=seconds)
 
-    async def wait_for_more(self, holds: Callable[[], Any]) -> bool:
-        """Wait until *holds* is true or another line has come. Return False if neither has."""
-        count = len(self.lines)
-        return await self.wait(lambda: holds() or len(self.lines) > count)
+    async def wait_while_active(self, holds: Callable[[], Any], *, most: float) -> str:
+        """Wait until *holds* is true, as long as lines come. Return why it is not, or nothing.
+
+        *most* are the seconds after which even an agent that is active takes too long.
+        """
+        count = 0
+
+        def has_moved() -> bool:
+            return holds() or len(self.lines) > count
+
+        with anyio.move_on_after(most):
+            while not holds():
+                count = len(self.lines)
+                if not await self.wait(has_moved):
+                    return f"nothing came for {self.timeout:g} s"
+        return "" if holds() else f"it went on for {most:g} s"
 
     async def send(self, message: Any, *, is_wrong: bool = False) -> Line:
         """Send a message, which may be any JSON."""

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from textwrap import shorten
 from typing import Any, cast
 
-import anyio
-
 from acp_bindings._json import items_of, members_of
 from acp_bindings.probe._check import Failed, Skipped
 from acp_bindings.probe._probed_agent import SHOWN, Agent, Call, Line, Message
@@ -219,11 +217,7 @@ class Turn:
         # A model may work for a while, in which only silence is too long, but not after a cancel.
         is_cancelled = any(each.fields.get("method") == "session/cancel" for each in self._acts)
         most = agent.timeout * (2 if is_cancelled else LONGEST_TURN)
-        with anyio.move_on_after(most) as limit:
-            while not self.end and await agent.wait_for_more(lambda: self.end):
-                pass
-        if not self.end:
-            why = f"it went on for {most:g} s" if limit.cancelled_caught else f"nothing came for {agent.timeout:g} s"
+        if why := await agent.wait_while_active(lambda: self.end, most=most):
             more = agent.more_time("session/prompt")
             # The advice of the check is about what the client did in the turn, such as to cancel it.
             cure, hint = ("", more) if self._acts else (f"{more} Otherwise, it must end its turns.", "")

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import get_args
-
-import anyio
 
 from acp_bindings import v1
 from acp_bindings._json import members_of
@@ -184,14 +181,10 @@ async def two_prompts(bench: Bench) -> None:
     session = await _session(bench)
     agent = session.agent
     turns = [await session.prompt(bench.text(HELLO)) for _ in range(2)]
-    for each in turns:
-        call = each.call
-        with anyio.move_on_after(LONGEST_TURN * agent.timeout):
-            while not call.response and await agent.wait_for_more(partial(getattr, call, "response")):
-                pass
-        if not call.response:
-            sent = [turn.call.request for turn in turns]
-            raise Failed("one of them was not answered", sent, hint=agent.more_time("session/prompt"))
+    most = len(turns) * LONGEST_TURN * agent.timeout
+    if await agent.wait_while_active(lambda: all(each.call.response for each in turns), most=most):
+        sent = [each.call.request for each in turns]
+        raise Failed("one of them was not answered", sent, hint=agent.more_time("session/prompt"))
     for each in turns:
         if not each.call.error:
             await each.ended()
