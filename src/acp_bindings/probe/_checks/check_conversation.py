@@ -35,25 +35,25 @@ async def stdout(bench: Bench) -> None:
 def _of_family(family: str) -> Check:
     async def run(bench: Bench) -> None:
         await talked(bench)
-        alike: dict[tuple[str, Path, str], list[tuple[Found, Line]]] = {}
-        for found, line in await bench.once(_findings):
-            if found.rule.partition(".")[0] == family:
-                message = _LINE.sub("", found.message)
-                alike.setdefault((found.rule, found.path, message), []).append((found, line))
-        if not alike:
+        found = [each for each in await bench.once(_findings) if each[0].rule.partition(".")[0] == family]
+        if not found:
             return
-        groups = sorted(alike.items(), key=lambda each: each[1][0][0].severity != "error")
-        outcome = Failed if groups[0][1][0][0].severity == "error" else Warned
+        found.sort(key=lambda each: each[0].severity != "error")
+        alike: dict[tuple[str, Path, str], list[Line]] = {}
+        for each, line in found:
+            alike.setdefault((each.rule, each.path, _LINE.sub("", each.message)), []).append(line)
         texts: list[str] = []
-        lines: list[Line] = []
+        shown: list[Line] = []
         at_place: Counter[tuple[str, Path]] = Counter()
-        for (rule, path, message), of in groups:
+        for (rule, path, message), lines in alike.items():
             at_place[rule, path] += 1
             if at_place[rule, path] <= _MOST:
-                texts.append(f"{rule}: {format_path(path)}{message}{_times(len(of))}")
-                lines += [of[0][1]] if of[0][1] not in lines else []
-        more = [f"and {len(groups) - len(texts)} more"] if len(groups) > len(texts) else []
-        raise outcome("; ".join(texts + more), lines)
+                texts.append(f"{rule}: {format_path(path)}{message}{_times(len(lines))}")
+                shown.append(lines[0])
+        if len(alike) > len(texts):
+            texts.append(f"and {len(alike) - len(texts)} more")
+        outcome = Failed if found[0][0].severity == "error" else Warned
+        raise outcome("; ".join(texts), dict.fromkeys(shown))
 
     return Check(
         id=f"conversation.{family}",
