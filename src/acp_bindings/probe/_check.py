@@ -71,7 +71,7 @@ class Outcome(Exception):  # noqa: N818 - three of them are not errors
         super().__init__(message)
         self.message = message
         self.lines = list(lines)
-        """The lines of the conversation that show it."""
+        """The lines of the conversation that show it; none if the check was skipped."""
         self.cure = cure
         """The advice; by default that of the check."""
         self.hint = hint

@@ -183,7 +183,7 @@ async def _run(bench: Bench, check: Check) -> Result:
         check=check,
         status=outcome.status,
         message=bench.hide(outcome.message),
-        lines=() if outcome.status == "skip" else tuple(each.shown(bench.hide) for each in outcome.lines),
+        lines=tuple(each.shown(bench.hide) for each in outcome.lines),
         cure="" if outcome.status == "skip" else f"{outcome.cure or check.cure} {outcome.hint}".rstrip(),
         seconds=seconds,
     )

@@ -135,8 +135,8 @@ async def _after_prompt(bench: Bench, session: Session, entry: Message, event: s
         return True
     try:
         await session.turn(bench.text(HELLO))
-    except Outcome as error:
-        raise Skipped("no server was started yet, and prompts do not work", error.lines) from None
+    except Outcome:
+        raise Skipped("no server was started yet, and prompts do not work") from None
     return await servers.wait(lambda: servers.of(entry, event), bench.patience)
 
 

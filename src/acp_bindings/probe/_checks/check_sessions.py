@@ -203,7 +203,7 @@ async def delete(bench: Bench) -> None:
     if call.error:
         # The agent decides whether a session that is open can be deleted, and what can be done with a deleted one.
         if bench.version == 1 and not await bench.advertises("sessionCapabilities.close"):
-            raise Skipped("an open session cannot be deleted, and the agent does not close sessions", call.lines)
+            raise Skipped("an open session cannot be deleted, and the agent does not close sessions")
         await agent.request("session/close", {"sessionId": session.id})
         call = await agent.request("session/delete", {"sessionId": session.id})
     if call.error:
