@@ -119,10 +119,10 @@ MOST_WITHOUT = 20
 def read_input(raw: Iterable[bytes], *, of_messages: bool = True) -> Document | Iterator[Numbered]:
     """Return the lines of a file as a document, or as the lines of a conversation, which are read lazily.
 
-    A file is a document if only one of its lines is not empty, unless that is an event of a recording. It is also a
-    document if its first line is the beginning of JSON and the whole file is valid JSON. A leading byte order mark
-    and empty lines are skipped. In a log, only the lines that end with a message are used, without the text before
-    it.
+    A file that begins with an event of a recording is a conversation. Otherwise it is a document if only one of its
+    lines is not empty, or if its first line is the beginning of JSON and the whole file is valid JSON. A leading byte
+    order mark and empty lines are skipped. In a log, only the lines that end with a message are used, without the text
+    before it.
 
     Args:
         raw: the lines.
@@ -136,6 +136,8 @@ def read_input(raw: Iterable[bytes], *, of_messages: bool = True) -> Document | 
     first = next(lines, None)
     if first is None:
         raise Unusable("it is empty")
+    if is_event(line_of(first[1]).value):
+        return _conversation(chain((first,), lines), of_messages=of_messages)
     if _is_cut_short(first[1]):
         kept = [first, *numbered]
         try:
@@ -145,12 +147,12 @@ def read_input(raw: Iterable[bytes], *, of_messages: bool = True) -> Document | 
                 raise _no_json(error, kept) from None
         return _conversation(_filled(kept), of_messages=of_messages)
     second = next(lines, None)
-    if second is None and not is_event(line_of(first[1]).value):
+    if second is None:
         try:
             return _document([first])
         except ValueError as error:
             raise _no_json(error, [first]) from None
-    return _conversation(chain((first, second) if second else (first,), lines), of_messages=of_messages)
+    return _conversation(chain((first, second), lines), of_messages=of_messages)
 
 
 def line_of(text: bytes) -> Line:
