@@ -18,6 +18,7 @@ from mcp_launch._command.find_servers import (
     answers_in,
     asked_in,
     chosen,
+    inputs_of,
     names_in,
     not_empty,
     read_file,
@@ -714,8 +715,9 @@ def convert(
     Exit status: 0 if the result was printed; 2 if FILE is invalid or the result cannot be written.
     """
     format_called(to)  # first: an unknown format matters more than problems of the file
-    config = read_file(file, format=origin, workspace=workspace, inputs=inputs or ())
-    refuse_unknown(inputs or (), asked_in(config))
+    values = inputs_of(inputs or ())
+    config = read_file(file, format=origin, workspace=workspace, inputs=values)
+    refuse_unknown(values, asked_in(config))
     text, lost = write_config(config, to)
     found = [each for each in config.findings if each.code not in _OF_LAUNCHING]
     print_findings(found_in(config.source, sorted([*found, *lost], key=lambda each: each.place)))

@@ -56,16 +56,15 @@ def read_inputs(typed: Typed, *, unusable: list[str] | None = None) -> list[Sess
     files with errors are skipped, and the errors are added to it.
     """
     _refuse_contradictions(typed)
-    # Otherwise each file would report the error.
-    inputs_of(typed.inputs)
+    inputs = inputs_of(typed.inputs)
     sessions: list[Session] = []
     for each in typed.servers:
         with noted(unusable):
-            sessions += _read(each, typed)
-    sessions += _discovered(typed, unusable) if typed.discover else []
+            sessions += _read(each, typed, inputs)
+    sessions += _discovered(typed, inputs, unusable) if typed.discover else []
     if typed.command is not None:
         sessions.append(command_session(typed.command, typed))
-    refuse_unknown(typed.inputs, (name for session in sessions for name in session.asked))
+    refuse_unknown(inputs, (name for session in sessions for name in session.asked))
     sessions = with_unique_names(sessions)
     sessions = only_named(sessions, typed.only) if typed.only else sessions
     return sessions if typed.trust else trusted(sessions, unusable=unusable)
@@ -106,17 +105,13 @@ def read_file(
     *,
     format: str | None = None,  # noqa: A002 - the word of the command line
     workspace: str | None = None,
-    inputs: Sequence[str] = (),
-    option: str = "--set",
+    inputs: Mapping[str, str] | None = None,
 ) -> Config:
-    """Read the config in a file, or on standard input if that is `-`.
-
-    *workspace* may be relative. *inputs* are as in --set, and *option* is its name.
-    """
+    """Read the config in a file, or on standard input if that is `-`. *workspace* may be relative."""
     directory = None if workspace is None else os.path.abspath(workspace)
     try:
-        text, values = text_of(given), inputs_of(inputs, option=option)
-        return read_config(text, source=source_of(given), format=format, workspace=directory, inputs=values)
+        text = text_of(given)
+        return read_config(text, source=source_of(given), format=format, workspace=directory, inputs=inputs)
     except NoServers:
         raise
     except UnusableInput as error:
@@ -124,6 +119,7 @@ def read_file(
 
 
 def inputs_of(given: Sequence[str], *, option: str = "--set") -> dict[str, str]:
+    """Return the values of inputs by name, from `NAME=VALUE` or the `NAME` of a variable."""
     pairs = [_variable(each, number, option=option) for number, each in enumerate(given, 1)]
     return {pair["name"]: pair["value"] for pair in pairs}
 
@@ -134,10 +130,10 @@ def asked_in(config: Config) -> list[str]:
     return input_ids(config.rest) + [each.name for text in used for each in text.references if each.kind == "input"]
 
 
-def refuse_unknown(given: Sequence[str], asked: Iterable[str]) -> None:
+def refuse_unknown(given: Iterable[str], asked: Iterable[str]) -> None:
     """Reject inputs that no file asks for, which are probably misspelled."""
     known = sorted(set(asked))
-    for name in inputs_of(given):
+    for name in given:
         if name not in known:
             raise UnusableInput(
                 f"--set {name}: no file asks for this{did_you_mean(name, known) or f'; {choices(known)}'}"
@@ -275,20 +271,20 @@ def _refuse_contradictions(typed: Typed) -> None:
         raise UnusableInput(message)
 
 
-def _read(given: str, typed: Typed) -> list[Session]:
+def _read(given: str, typed: Typed, inputs: Mapping[str, str]) -> list[Session]:
     if is_url(given):
         return [url_session(given, typed)]
-    return config_sessions(read_file(given, workspace=typed.workspace, inputs=typed.inputs), typed, origin="file")
+    return config_sessions(read_file(given, workspace=typed.workspace, inputs=inputs), typed, origin="file")
 
 
-def _discovered(typed: Typed, unusable: list[str] | None) -> list[Session]:
+def _discovered(typed: Typed, inputs: Mapping[str, str], unusable: list[str] | None) -> list[Session]:
     """Return the servers in the files of clients, which may also contain only other settings."""
     sessions: list[Session] = []
     for file, found in typed.found.items():
         with noted(unusable), suppress(NoServers):
             # Claude Code stores the servers of a project under the root of its repository.
             workspace = typed.workspace or (None if found.scope == "project" else str(typed.projects[-1]))
-            config = read_file(file, format=found.format, workspace=workspace, inputs=typed.inputs)
+            config = read_file(file, format=found.format, workspace=workspace, inputs=inputs)
             sessions += config_sessions(config, typed, origin="project" if found.scope == "project" else "file")
     if not sessions and not typed.servers and typed.command is None:
         raise UnusableInput("--discover found no servers in the files of this project or your own")

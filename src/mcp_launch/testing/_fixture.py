@@ -16,7 +16,7 @@ from mcp import Client
 from mcp.server import MCPServer, Server
 from pydantic import BaseModel
 
-from mcp_launch._command.find_servers import read_file
+from mcp_launch._command.find_servers import inputs_of, read_file
 from mcp_launch._servers.client import client_of
 from mcp_launch._servers.life import import_sdk
 from mcp_launch.config._entries import Config, Entry
@@ -187,7 +187,8 @@ class McpServerFixture:
             raise UnusableInput(
                 f'no config file to find "{name}" in: pass --mcp-config FILE or set mcp_config in the ini-file'
             )
-        config = read_file(str(path), inputs=self._config.getoption("mcp_set") or (), option="--mcp-set")
+        inputs = inputs_of(self._config.getoption("mcp_set") or (), option="--mcp-set")
+        config = read_file(str(path), inputs=inputs)
         named = next((entry for entry in config.entries if entry.name == name), None)
         if named is None:
             raise UnknownServer(name, [entry.name for entry in config.entries])

@@ -13,7 +13,7 @@ import pytest
 from anyio.from_thread import BlockingPortal
 
 from acp_bindings._standard_streams import without_ci_commands
-from mcp_launch._command.find_servers import read_file
+from mcp_launch._command.find_servers import inputs_of, read_file
 from mcp_launch._command.show.text import named_fact
 from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch.config import Entry, Finding
@@ -36,7 +36,8 @@ class McpConfig(pytest.File):
     def collect(self) -> Iterator[McpServer]:
         """Yield a test for each server."""
         try:
-            config = read_file(str(self.path), inputs=self.config.getoption("mcp_set") or (), option="--mcp-set")
+            inputs = inputs_of(self.config.getoption("mcp_set") or (), option="--mcp-set")
+            config = read_file(str(self.path), inputs=inputs)
         except UnusableInput as error:
             raise self.CollectError(str(error)) from None
         for each in config.findings:

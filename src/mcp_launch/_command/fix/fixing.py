@@ -107,6 +107,7 @@ class _File:
         if self.path == "-" or is_url(self.path):
             raise UnusableInput("fix needs a FILE that can be edited")
         self.typed = typed
+        self._inputs = inputs_of(typed.inputs)
         self.text = text_of(self.path)
         self.data = Path(self.path).read_bytes()
         self.config = self.read(self.text)
@@ -117,8 +118,7 @@ class _File:
     def read(self, text: str) -> Config:
         """Read a text as the content of the file."""
         workspace = self.typed.workspace and os.path.abspath(self.typed.workspace)
-        inputs = inputs_of(self.typed.inputs)
-        return read_config(text, source=self.path, workspace=workspace or None, inputs=inputs)
+        return read_config(text, source=self.path, workspace=workspace or None, inputs=self._inputs)
 
     def value(self, text: str) -> Any:
         """Return the JSON value of a text."""
