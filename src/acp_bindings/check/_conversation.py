@@ -309,8 +309,9 @@ class Conversation:
                 self._codecs["agent"].expect("initialize", open_.id)
 
     def _begin(self, id_: Any) -> None:
-        if self._lifecycle.is_ready and _is_id(id_) and self._opened_with == id_:
-            # The ids begin again, so this is another connection. The sessions are still known.
+        is_over = self.has_left or self.exit_status is not None
+        if is_over or (self._lifecycle.is_ready and _is_id(id_) and self._opened_with == id_):
+            # This is another connection: the one before is over, or the ids begin again. The sessions are still known.
             self._left += self._open(ended=True)
             self._connect()
             self.sessions = {id_: each for id_, each in self.sessions.items() if each.phase in ("known", "open")}
@@ -318,8 +319,7 @@ class Conversation:
             for session in self.sessions.values():
                 session.phase, session.replay, session.turns = "known", None, Turns()
         self._opened_with = id_ if _is_id(id_) else None
-        self.begun_before = self.has_left = False
-        self.exit_status = None
+        self.begun_before = False
 
     def _switch_to(self, version: int | None) -> None:
         if self.named is not None and version_of(self.named) == version:

@@ -167,6 +167,16 @@ def test_the_end_of_an_earlier_connection_explains_nothing_about_the_next() -> N
     assert found[-1].message == "it has no response here; was the recording cut off?"
 
 
+@pytest.mark.parametrize("end", [CLOSED, ended(1)])
+def test_after_the_end_of_a_connection_initialize_begins_another(end: Any) -> None:
+    (found,) = check(*opening()[:1], end, *opening())
+    assert (found.rule, found.line, found.message) == (
+        "lifecycle.unanswered",
+        1,
+        "it has no response on its connection",
+    )
+
+
 def test_a_message_with_a_time_is_not_an_event() -> None:
     late = {"time": TIME, "end": 1, "message": call("session/nwe", {}, id=9), "from": "client"}
     found = check(*opening(), *new(), *prompt(2), late)
