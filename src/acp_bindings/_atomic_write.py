@@ -22,11 +22,21 @@ def atomic_write(path: str, data: bytes, *, follow: bool = True, private: bool =
         follow: True to replace the target of a link, False to replace the link: for a path that was checked before.
         private: True for a file that only this user can read, also if others could read the old one. A file that can be
             written but not replaced keeps its mode.
+
+    Raises:
+        OSError: that is not possible. It names *path*, and never a temporary file.
     """
-    if not _is_replaceable(path):
-        Path(path).write_bytes(data)
-        return
     target = os.path.realpath(path) if follow else path
+    try:
+        if not (_is_replaceable(path) and _replaced(target, data, private=private)):
+            Path(path).write_bytes(data)
+    except OSError as error:
+        error.filename, error.filename2 = path, None
+        raise
+
+
+def _replaced(target: str, data: bytes, *, private: bool) -> bool:
+    """Replace the file, or create it. Return False if it is mounted into a container and so cannot be replaced."""
     beside = os.path.join(os.path.dirname(target), f".acp-bindings-{token_hex(8)}.tmp")
     try:
         with open(beside, "xb", opener=partial(os.open, mode=0o600 if private else 0o666)) as file:
@@ -43,8 +53,8 @@ def atomic_write(path: str, data: bytes, *, follow: bool = True, private: bool =
             os.unlink(beside)
         if getattr(error, "errno", None) != EBUSY:
             raise
-        # A file that is mounted into a container cannot be replaced.
-        Path(path).write_bytes(data)
+        return False
+    return True
 
 
 def _keep_owner(target: str, beside: str) -> None:

@@ -112,8 +112,6 @@ async def fill(
                     try:
                         await anyio.to_thread.run_sync(write)
                     except OSError as error:
-                        # It has the name of a temporary file, or none if writing failed.
-                        error.filename = fspath(record)
                         failure = failure or error
     if failure is not None:
         raise failure

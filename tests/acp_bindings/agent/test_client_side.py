@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Awaitable, Callable
+from errno import EACCES
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +84,31 @@ async def test_files_on_disk_keep_their_line_ends_and_have_the_lines_of_an_edito
         assert await client.prompt(await client.new(cwd=str(tmp_path)), "go") == "end_turn"
     assert read == ["two\r\n"]
     assert (tmp_path / "new" / "out.txt").read_bytes() == (tmp_path / "in.txt").read_bytes()
+
+
+async def test_a_file_that_cannot_be_replaced_is_named_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("old")
+
+    def refuse(source: str, target: str) -> None:
+        raise PermissionError(EACCES, "Permission denied", source, None, target)
+
+    monkeypatch.setattr(os, "replace", refuse)
+    errors: list[OSError] = []
+
+    async def work(turn: Turn) -> None:
+        try:
+            await turn.write_file("a.txt", "new")
+        except OSError as error:
+            errors.append(error)
+
+    async with talking(doing(work)) as client:
+        assert await client.prompt(await client.new(cwd=str(tmp_path)), "go") == "end_turn"
+    (error,) = errors
+    assert (error.filename, error.filename2) == (str(file), None)
+    assert [each.read_text() for each in tmp_path.iterdir()] == ["old"]
 
 
 async def test_a_link_that_appears_after_the_check_is_not_followed(
