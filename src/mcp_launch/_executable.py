@@ -12,7 +12,8 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from mcp_launch.failures import OF_ACP, Phrases
@@ -127,6 +128,15 @@ WITH_VALUE_OF_DOCKER = frozenset(
         *("-w", "--workdir", "-u", "--user", "--add-host", "--entrypoint", "--platform", "--pull"),
     )
 )
+_VERBS = frozenset(("dlx", "exec", "run", "tool", "x"))
+
+
+def operand_in(args: Sequence[str], *, with_value: Collection[str]) -> int | None:
+    """Return the index of what a runner starts: not an option, nor the value of one, nor a verb such as `run`."""
+    for index, (before, each) in enumerate(pairwise(("", *args))):
+        if before not in with_value and each not in _VERBS and not each.startswith("-"):
+            return index
+    return None
 
 
 class _Command(NamedTuple):

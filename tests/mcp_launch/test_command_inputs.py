@@ -50,6 +50,7 @@ def test_a_command_is_a_server_that_is_started_as_a_shell_would() -> None:
         ("./server.sh --port 1", "server"),
         ("npx -y @modelcontextprotocol/server-everything@1.2.3", "server-everything"),
         ("npx -y some-server --flag", "some-server"),
+        ("npm exec -- some-server --flag", "some-server"),
         ("uvx mcp-server-git", "mcp-server-git"),
         ("uvx awslabs.docs-server==1.2.3", "awslabs.docs-server"),
         ("uvx --from weather[all]>=1,<2 tool", "weather"),

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import pairwise, repeat, takewhile
+from itertools import repeat, takewhile
 from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
@@ -29,7 +29,7 @@ from mcp_launch._command.inputs import (
 from mcp_launch._command.show.text import findings_of, print_findings
 from mcp_launch._command.signals import signals_deferred
 from mcp_launch._command.trust import trusted
-from mcp_launch._executable import RUNNERS, WITH_VALUE, WITH_VALUE_OF_DOCKER
+from mcp_launch._executable import RUNNERS, WITH_VALUE, WITH_VALUE_OF_DOCKER, operand_in
 from mcp_launch._json_values import as_items, as_members
 from mcp_launch._spawn_ahead import end_the_rest, start_ahead
 from mcp_launch.config._detection import project_of
@@ -359,15 +359,12 @@ def _called(words: Sequence[str]) -> str:
     program = _stem(words[0])
     if program not in RUNNERS:
         return program
-    verbs = ("run", "x", "tool")
     skip = WITH_VALUE_OF_DOCKER if program in ("docker", "podman") else WITH_VALUE
-    # Without the options themselves, because -e of docker is not followed by code.
-    rest = (word for before, word in pairwise(words) if before not in skip and word not in skip)
-    meant = next((word for word in rest if word in _CODE or not (word.startswith("-") or word in verbs)), words[0])
-    if meant in _CODE:
+    at = operand_in(words[1:], with_value=skip)
+    if at is None or words[at] in _CODE:
         return program
     # Without the version and extras; the scope of an npm package is not part of the stem.
-    return re.split(r"[@=<>!~\[]", _stem(meant), maxsplit=1)[0] or program
+    return re.split(r"[@=<>!~\[]", _stem(words[at + 1]), maxsplit=1)[0] or program
 
 
 def _stem(path: str) -> str:

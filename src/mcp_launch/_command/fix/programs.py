@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from itertools import pairwise
 
 from mcp_launch._command.fix.draft import Draft, Remedy
 from mcp_launch._command.fix.packages import Package, similar
@@ -17,7 +16,7 @@ from mcp_launch._command.fix.paths import (
     environments_near,
     is_path,
 )
-from mcp_launch._executable import RUNNERS, WITH_VALUE
+from mcp_launch._executable import RUNNERS, WITH_VALUE, operand_in
 from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._edit import Edit
 
@@ -185,13 +184,10 @@ def _package_at(draft: Draft) -> int | None:
     """Return the number of the argument that names the package; None if there is none."""
     if draft.program not in RUNNERS - {"deno", "docker", "podman"}:
         return None
-    verbs = {"run", "x", "exec", "tool", "dlx"}
     # To npm, these two name the package itself.
     skip = WITH_VALUE.difference(("-p", "--package") if draft.program in _NPM else ())
-    for index, (before, each) in enumerate(pairwise(("", *draft.args))):
-        if before not in skip and each not in verbs and not each.startswith("-"):
-            return None if is_path(each) else index
-    return None
+    at = operand_in(draft.args, with_value=skip)
+    return None if at is None or is_path(draft.args[at]) else at
 
 
 def _beside(command: str, program: str) -> str:
