@@ -33,9 +33,10 @@ from pydantic import AnyUrl, TypeAdapter, UrlConstraints, ValidationError
 from acp_bindings._json import parsed_members
 from acp_bindings._logs import kept_out_of_logs
 from acp_bindings._redact import shown_url
+from acp_bindings._standard_streams import printable
 from mcp_launch import logins
 from mcp_launch._command.explore.terminal import piped_lines
-from mcp_launch._command.show.text import printable, remark
+from mcp_launch._command.show.text import remark
 from mcp_launch._diagnosis.protocol import invalid_field
 from mcp_launch._diagnosis.responses import UNMAPPED, trouble
 from mcp_launch._http_types import EVENT_STREAM, FORM, JSON, media_type

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, get_args
 
+from acp_bindings._standard_streams import printable
 from mcp_launch._command.inputs import Session, Typed
-from mcp_launch._command.show.text import printable, remark_failure, shown, write, write_json
+from mcp_launch._command.show.text import remark_failure, shown, write, write_json
 from mcp_launch._lint import DEFAULT_TARGETS, TARGETS, LintTarget, estimate_tokens, lint
 from mcp_launch.failures import UnusableInput, did_you_mean
 from mcp_launch.report import FindingReport, ServerReport

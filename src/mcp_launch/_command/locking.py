@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from acp_bindings._standard_streams import printable
 from mcp_launch._command.find_servers import not_empty, read_inputs, started_ahead
 from mcp_launch._command.inputs import Session, Typed, name_of
-from mcp_launch._command.show.text import diff_style, printable, remark, remark_failure, write
+from mcp_launch._command.show.text import diff_style, remark, remark_failure, write
 from mcp_launch.failures import UnusableInput
 from mcp_launch.lock import LockedTools, ToolChange, ToolLock, changes, locked
 

@@ -12,11 +12,12 @@ from http import HTTPStatus
 
 import anyio
 
+from acp_bindings._standard_streams import printable
 from mcp_launch import logins
 from mcp_launch._command.authorization import LoginFailed, Wanted, client_for, first_response, log_in
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.run import run
-from mcp_launch._command.show.text import complain, printable, remark, write, write_json
+from mcp_launch._command.show.text import complain, remark, write, write_json
 from mcp_launch._spec import HttpServer, parse_server
 from mcp_launch._transports.network import network
 from mcp_launch._transports.oauth import has_credentials

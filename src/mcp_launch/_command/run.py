@@ -16,8 +16,9 @@ from typing import NoReturn, TypeAlias, TypeVar
 
 import anyio
 
+from acp_bindings._standard_streams import printable
 from mcp_launch._command.inputs import Session, Typed
-from mcp_launch._command.show.text import complain, printable, remark
+from mcp_launch._command.show.text import complain, remark
 from mcp_launch._command.signals import ENDING, exit_if_signalled, exit_on_signals, is_handled, remember_signal
 from mcp_launch.failures import UnusableInput
 from mcp_launch.fleet import Fleet, launch

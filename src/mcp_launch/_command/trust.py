@@ -8,8 +8,9 @@ import shlex
 from collections.abc import Iterable, Iterator
 from typing import TypedDict
 
+from acp_bindings._standard_streams import printable
 from mcp_launch._command.inputs import Session
-from mcp_launch._command.show.text import confirmed, has_terminal, printable
+from mcp_launch._command.show.text import confirmed, has_terminal
 from mcp_launch._executable import words_of
 from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._entries import Entry

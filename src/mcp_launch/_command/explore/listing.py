@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from acp_bindings._standard_streams import printable
 from mcp_launch._command.explore.opened import dumped
 from mcp_launch._command.explore.schemas import Argument, arguments_of, described_arguments, schema_of, signature
 from mcp_launch._command.inputs import Session, Typed
@@ -16,7 +17,6 @@ from mcp_launch._command.show.text import (
     findings_of,
     harmless,
     print_findings,
-    printable,
     remark_failure,
     remark_warnings,
     write,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import anyio.to_thread
 
+from acp_bindings._standard_streams import printable
 from mcp_launch._command.explore.schemas import (
     DESCRIBING_STEPS,
     Schema,
@@ -27,7 +28,6 @@ from mcp_launch._command.explore.schemas import (
     properties_of,
     schema_of,
 )
-from mcp_launch._command.show.text import printable
 from mcp_launch._validation import TooManySteps, limited_steps
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from typing import Any, cast, get_args
 from acp_bindings._atomic_write import atomic_write
 from acp_bindings._redact import Redactor
 from acp_bindings._secrets import argument_secrets
+from acp_bindings._standard_streams import printable
 from mcp_launch._command.find_servers import config_sessions, inputs_of, started_ahead, text_of
 from mcp_launch._command.fix.draft import Draft, Remedy
 from mcp_launch._command.fix.members import shape
@@ -36,7 +37,6 @@ from mcp_launch._command.show.text import (
     found_in,
     has_terminal,
     print_findings,
-    printable,
     remark,
     write,
     write_json,

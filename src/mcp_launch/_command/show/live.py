@@ -10,8 +10,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.text import Text
 
-from acp_bindings._standard_streams import without_ci_commands
-from mcp_launch._command.show.text import printable
+from acp_bindings._standard_streams import printable, without_ci_commands
 from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch._servers.record import Change
 from mcp_launch.fleet import Fleet

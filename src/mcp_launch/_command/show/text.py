@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO, TypeAlias
 
-from acp_bindings._standard_streams import shown_on
+from acp_bindings._standard_streams import printable, shown_on
 from mcp_launch._command.inputs import Session
 from mcp_launch._json_values import as_items
 from mcp_launch.config._entries import Finding
@@ -22,11 +22,6 @@ Styled: TypeAlias = tuple[str, str]
 
 _writing = threading.Lock()
 """Several threads write to standard error; this keeps lines intact."""
-
-
-def printable(text: str) -> str:
-    """Return the text without control characters, which a server could use to manipulate the terminal."""
-    return "".join(char if char.isprintable() else " " for char in text)
 
 
 def harmless(text: str) -> str:
