@@ -29,7 +29,7 @@ class _Event(NamedTuple):
     text: bytes
     message: dict[str, Any]
     """The message; empty for a line that is not one."""
-    line: int = 0
+    line: int
     """Its line in the recording."""
 
 
@@ -72,7 +72,8 @@ class Replay(Served):
 
     async def serve_over(self, source: ByteSource, sink: ByteSink) -> None:
         """Serve one client over two byte streams, until it leaves."""
-        client = _Listener(source, sink, Counter(filter(None, map(_key, self._events))))
+        expected = Counter(_key(each.message) for each in self._events if each.from_client)
+        client = _Listener(source, sink, expected)
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(client.watch)
@@ -114,12 +115,11 @@ class _Listener:
             if arrived and awaited and (awaited, arrived) == (self._awaited, self._arrived):
                 sent = ", ".join(f"the {key}" for key, _ in arrived)
                 where = f"line {awaited.line} of the recording"
-                sys.stderr.write(f"waiting for the {_key(awaited)} ({where}); the client has sent {sent}\n")
+                sys.stderr.write(f"waiting for the {_key(awaited.message)} ({where}); the client has sent {sent}\n")
 
     async def expect(self, event: _Event) -> None:
         """Wait for the message of the client that is like *event*."""
-        key = _key(event)
-        if not key:
+        if not (key := _key(event.message)):
             return
         self._awaited = event
         while (found := next((each for each in self._arrived if each[0] == key), None)) is None:
@@ -136,7 +136,7 @@ class _Listener:
                 message = members_of(from_json(line))
             except ValueError:
                 continue
-            key = _key(_Event(from_client=True, text=line, message=message))
+            key = _key(message)
             if key and self._expected[key]:
                 self._expected[key] -= 1
                 self._arrived.append((key, message))
@@ -154,11 +154,10 @@ class _Listener:
         return json.dumps({**event.message, "id": self._ids[key]}, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _key(event: _Event) -> str | None:
+def _key(message: dict[str, Any]) -> str:
     """Return what makes a message of the client recognizable: its method, or the request that it answers."""
-    message = event.message
-    if not event.from_client or not message:
-        return None
+    if not message:
+        return ""
     if "method" in message:
         return f"{'request' if 'id' in message else 'notification'} {message['method']}"
     return f"response to {json.dumps(message.get('id'))}"
