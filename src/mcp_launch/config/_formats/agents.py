@@ -149,10 +149,7 @@ class Goose(MapFormat):
 
     def unshape(self, entry: Entry, kind: str, server: Mapping[str, Any], writing: Writing) -> dict[str, Any]:
         if kind == "stdio":
-            pairs = as_items(server.get("env"))
-            keys = [as_members(pair).get("name", "") for pair in pairs if is_own(as_members(pair))]
-            if keys:
-                server = {**server, "env": [pair for pair in pairs if not is_own(as_members(pair))]}
+            keys, server = without_forwarded(server)
         else:
             keys = self._env_keys(server)
         raw = super().unshape(entry, kind, server, writing)
@@ -193,7 +190,14 @@ def _said(reference: Reference, known: Mapping[str, Any]) -> str | Reference:
     return reference if isinstance(said, Text) else said if isinstance(said, str) else reference.literal
 
 
-def is_own(pair: Mapping[str, Any]) -> bool:
-    """Return True if a variable of `env` is only forwarded from the environment, with the same name."""
-    value = pair.get("value")
-    return isinstance(value, Text) and value.parts == (Reference("", "env", str(pair.get("name"))),)
+def without_forwarded(server: Mapping[str, Any]) -> tuple[list[str], Mapping[str, Any]]:
+    """Return the variables of `env` that are only forwarded from the environment, and the server without them."""
+    names: list[str] = []
+    others: list[Any] = []
+    for pair in as_items(server.get("env")):
+        name, value = as_members(pair).get("name"), as_members(pair).get("value")
+        if isinstance(value, Text) and value.parts == (Reference("", "env", str(name)),):
+            names.append(str(name))
+        else:
+            others.append(pair)
+    return names, {**server, "env": others} if names else server

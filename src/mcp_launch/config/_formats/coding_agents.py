@@ -11,7 +11,7 @@ from mcp_launch.config import _references as variables
 from mcp_launch.config._detection import project_of
 from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
-from mcp_launch.config._formats.agents import is_own
+from mcp_launch.config._formats.agents import without_forwarded
 from mcp_launch.config._formats.format import EntryReading, Reading, Writing
 from mcp_launch.config._formats.map import MEMBERS, OF_CLIENTS, MapFormat
 from mcp_launch.config._references import Reference, Text
@@ -101,9 +101,8 @@ class Codex(MapFormat):
         if writing.config.format != self.name and not re.fullmatch(r"(?a)[\w-]+", entry.name):
             writing.note(entry, "not_said", "Codex does not start a server with this name; rename it")
         if kind == "stdio":
-            pairs = as_items(server.get("env"))
-            named: dict[str, Any] = {"env_vars": [pair["name"] for pair in pairs if is_own(as_members(pair))]}
-            server = _without(server, "env", [pair for pair in pairs if is_own(as_members(pair))])
+            names, server = without_forwarded(server)
+            named: dict[str, Any] = {"env_vars": names}
         else:
             pairs = [as_members(pair) for pair in as_items(server.get("headers"))]
             bearer = [pair for pair in pairs if _is_authorization(pair) and _variable(pair.get("value"), "Bearer ")]
@@ -112,7 +111,8 @@ class Codex(MapFormat):
                 "bearer_token_env_var": _variable(bearer[-1]["value"], "Bearer ") if bearer else None,
                 "env_http_headers": {pair["name"]: _variable(pair["value"]) for pair in whole},
             }
-            server = _without(server, "headers", [*bearer, *whole])
+            if taken := [*bearer, *whole]:
+                server = {**server, "headers": [pair for pair in server["headers"] if pair not in taken]}
         return {**super().unshape(entry, kind, server, writing), **{key: each for key, each in named.items() if each}}
 
 
@@ -233,8 +233,3 @@ def _variable(value: Any, before: str = "") -> str | None:
     if is_alone and isinstance(last, Reference) and last.kind == "env" and last.default is None:
         return last.name
     return None
-
-
-def _without(server: Mapping[str, Any], member: str, taken: list[Any]) -> Mapping[str, Any]:
-    """Return the server without these pairs; unchanged if there are none."""
-    return {**server, member: [pair for pair in server[member] if pair not in taken]} if taken else server
