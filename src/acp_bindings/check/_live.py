@@ -139,27 +139,27 @@ class LiveCheck:
         # Mistakes come first, so that the limit does not drop them.
         unanswered = sorted(self._conversation.unanswered(), key=lambda each: each.cancelled is None)[:MOST_UNANSWERED]
         for each in sorted(unanswered, key=lambda each: each.request.line):
-            yield self._unanswered(each, more=self._lines - each.request.line)
+            yield self._unanswered(each)
         for what, line in self._conversation.unfinished()[:MOST_UNANSWERED]:
             rule, message = UNFINISHED[what]
             if what == "end":
                 rule, message = self._explained(rule, message, "the session was idle")
             yield self._at(line, rule, message, "client" if what == "run" else "agent")
 
-    def _unanswered(self, each: Unanswered, *, more: int) -> Found:
-        """Return the finding for a request without a response, after which *more* lines came."""
-        what = "message" if self._in_list else "line"
-        rule = AFTER_CANCEL if each.cancelled else END
+    def _unanswered(self, each: Unanswered) -> Found:
+        """Return the finding for a request without a response."""
+        request, rule = each.request, END
         if each.cancelled:
+            rule = AFTER_CANCEL
             message = (
                 f"the client cancelled the prompt in line {each.cancelled} and has not responded to this; {CANCELLED}"
             )
         elif each.ended:
             message = "it has no response on its connection"
         else:
+            more, what = self._lines - request.line, "message" if self._in_list else "line"
             where = f"in the {f'{more} {what}s' if more > 1 else what} after it" if more else "here"
             rule, message = self._explained(rule, f"it has no response {where}", "the response")
-        request = each.request
         return self._at(request.line, rule, message, request.sender, request.method)
 
     def _explained(self, rule: Rule, missing: str, before: str) -> tuple[Rule, str]:

@@ -206,7 +206,7 @@ class _Option(NamedTuple):
         if kind == "mcpb":
             return self._unread("a bundle is not downloaded here; unpack it, and check the command in its manifest")
         if (runner := _RUNNERS.get(str(kind))) is None or not isinstance(identifier, str):
-            self._note_unknown(raw)
+            self._note_unknown()
             return self._entry({"name": self.at.name}, raw, ())
         hint = raw.get("runtimeHint")
         if hint is not None and hint not in runner.programs:
@@ -216,7 +216,7 @@ class _Option(NamedTuple):
         left: dict[str, Any] = {}
         before = [*self._arguments("runtimeArguments", left)]
         args = [*self._arguments("packageArguments", left)]
-        env = [*self._pairs(raw, "environmentVariables", left)]
+        env = [*self._pairs("environmentVariables", left)]
         start = list(runner.before) if program != "bunx" and runner.before[:1] != tuple(before[:1]) else []
         if kind == "oci":
             before += [word for pair in env for word in ("-e", pair["name"])]
@@ -237,7 +237,7 @@ class _Option(NamedTuple):
             message = "a remote must have a type of streamable-http or sse"
             self.at.note("wrong_type", message)
         url = self._filled(raw.get("url"), raw, ("url",))
-        headers = [*self._pairs(raw, "headers", left)]
+        headers = [*self._pairs("headers", left)]
         server = {"type": kind or raw.get("type"), "name": self.at.name, "url": url, "headers": headers}
         return self._entry(server, left, ("type", "url", "variables", "headers"))
 
@@ -249,10 +249,10 @@ class _Option(NamedTuple):
     def _unread(self, message: str) -> None:
         self.at.note("not_read", message)
 
-    def _note_unknown(self, raw: Mapping[str, Any]) -> None:
+    def _note_unknown(self) -> None:
         """Report that a package has no known type or no name, perhaps because the file is older than 2025-09-16."""
-        member = "identifier" if str(raw.get("registryType")) in _RUNNERS else "registryType"
-        near = None if member in raw else closest(member, sorted(raw))
+        member = "identifier" if str(self.raw.get("registryType")) in _RUNNERS else "registryType"
+        near = None if member in self.raw else closest(member, sorted(self.raw))
         meant = f'; is "{near}" meant to be {member}?' if near else ""
         message = f"a package must have an identifier, and a registryType of {', '.join(_RUNNERS)} or mcpb{meant}"
         self.at.note("wrong_type", message, member)
@@ -267,8 +267,8 @@ class _Option(NamedTuple):
             if (value := self._input(raw, name, (member, index), left)) is not None:
                 yield from ((option, value) if option else (value,))
 
-    def _pairs(self, raw: Mapping[str, Any], member: str, left: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        for index, each in enumerate(map(as_members, as_items(raw.get(member)))):
+    def _pairs(self, member: str, left: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        for index, each in enumerate(map(as_members, as_items(self.raw.get(member)))):
             name = each.get("name")
             if (value := self._input(each, name, (member, index), left)) is not None:
                 yield {"name": name, "value": value}
