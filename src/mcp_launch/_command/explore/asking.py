@@ -156,19 +156,19 @@ class Asker:
             return False
 
     async def _from_file(self, given: Any, url: str | None, schema: dict[str, Any]) -> dict[str, Any]:
-        action = given if given in _ACTIONS else "accept" if isinstance(given, dict) else ""
-        needs_content = url is None and action == "accept"
-        content = {**as_members(given)}
-        if not action or (isinstance(given, dict) and not needs_content):
+        answer: dict[str, Any] = {"action": given}
+        faults: list[str] = []
+        if url is None and (isinstance(given, dict) or given == "accept"):
+            answer = {"action": "accept", "content": {**as_members(given)}}
+            faults = await _faults(answer["content"], schema)
+        elif given not in _ACTIONS:
             expected = "an object with the answers" if url is None else '"accept"'
             faults = [f'must be {expected}, "decline" or "cancel"']
-        else:
-            faults = await _faults(content, schema) if needs_content else []
         for each in faults:
             self._say(f"--answer: {each}")
-        action = "cancel" if faults else action
-        self._say(f"answered by --answer: {action}")
-        return {"action": action, "content": content} if needs_content and not faults else {"action": action}
+        answer = {"action": "cancel"} if faults else answer
+        self._say(f"answered by --answer: {answer['action']}")
+        return answer
 
     async def _by_hand(self, url: str | None, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user, who may decline with Ctrl-D."""
