@@ -294,23 +294,25 @@ class Bench:
 
     # What the agent can do
 
-    async def advertises(self, place: str) -> bool:
-        """Return True if the shared agent advertises a capability, given by its path: `sessionCapabilities.list`."""
+    async def advertises(self, v1: str, v2: str) -> bool:
+        """Return True if the shared agent advertises the capability *v1* or *v2*, by its version.
+
+        It is given by its path, such as `sessionCapabilities.list`.
+        """
         agent = await self.shared()
         value: Any = agent.initialized.get("agentCapabilities" if self.version == 1 else "capabilities")
-        for step in place.split("."):
+        for step in (v1 if self.version == 1 else v2).split("."):
             value = members_of(value).get(step)
         return value is not None and value is not False
 
     async def need(self, v1: str, v2: str) -> None:
-        """Skip the check unless the shared agent advertises the capability *v1* or *v2*, by its version.
+        """Skip the check unless the shared agent `advertises` the capability.
 
         Raises:
             Skipped: it does not.
         """
-        place = v1 if self.version == 1 else v2
-        if not await self.advertises(place):
-            raise Skipped(f"`{place}` is not advertised")
+        if not await self.advertises(v1, v2):
+            raise Skipped(f"`{v1 if self.version == 1 else v2}` is not advertised")
 
     def validate(self, type_name: str, value: Any, lines: Sequence[Line]) -> list[Finding]:
         """Return what a client has to correct or ignore in a *value* from *lines*.
@@ -348,9 +350,8 @@ class Bench:
         """Delete the sessions of the probe from the agent's store, if it supports that."""
         results = [members_of(line.fields.get("result")) for agent in self.agents for line in agent.lines]
         ids = [id_ for each in results if isinstance(id_ := each.get("sessionId"), str)]
-        place = "sessionCapabilities.delete" if self.version == 1 else "session.delete"
         with suppress(Outcome):
-            if ids and await self.advertises(place):
+            if ids and await self.advertises("sessionCapabilities.delete", "session.delete"):
                 agent = await self.shared()
                 for each in ids:
                     await agent.request("session/delete", {"sessionId": each}, is_wrong=True)

@@ -13,7 +13,7 @@ def _unadvertised(method: str, v1: str, v2: str | None = None) -> Check:
     """Return the check for a method whose capability is *v1* or *v2*. In v2, most methods need no capability."""
 
     async def run(bench: Bench) -> None:
-        if await bench.advertises(v1 if bench.version == 1 else v2 or ""):
+        if await bench.advertises(v1, v2 or ""):
             raise Skipped("it is advertised")
         agent = await bench.shared()
         call = await agent.request(method, await _params(bench, method), is_wrong=True)

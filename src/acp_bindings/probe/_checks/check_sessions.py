@@ -202,13 +202,13 @@ async def delete(bench: Bench) -> None:
     call = await agent.request("session/delete", {"sessionId": session.id})
     if call.error:
         # The agent decides whether a session that is open can be deleted, and what can be done with a deleted one.
-        if bench.version == 1 and not await bench.advertises("sessionCapabilities.close"):
+        if not await bench.advertises("sessionCapabilities.close", "session"):
             raise Skipped("an open session cannot be deleted, and the agent does not close sessions")
         await agent.request("session/close", {"sessionId": session.id})
         call = await agent.request("session/delete", {"sessionId": session.id})
     if call.error:
         raise Failed("it was refused, also after `session/close`", call.lines)
-    if await bench.advertises("sessionCapabilities.list" if bench.version == 1 else "session"):
+    if await bench.advertises("sessionCapabilities.list", "session"):
         found, listed = await _listed(agent)
         if session.id in found:
             raise Failed("it is still in the list", [*call.lines, *listed.lines])
@@ -269,7 +269,7 @@ async def _loaded(bench: Bench) -> tuple[Session, Call]:
     await bench.need("loadSession", "session")
     session = await bench.once(first_turn)
     agent = session.agent
-    if bench.version > 1 or await bench.advertises("sessionCapabilities.close"):
+    if await bench.advertises("sessionCapabilities.close", "session"):
         await agent.request("session/close", {"sessionId": session.id})
     method = "session/load" if bench.version == 1 else "session/resume"
     call = await agent.request(method, _open_again(session) | _replay(bench))
