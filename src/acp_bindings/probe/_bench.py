@@ -248,8 +248,7 @@ class Bench:
 
         If `session/new` ends agents, one check fails, and the others are skipped.
         """
-        used = [*([self._shared] if self._shared else []), *self._of_check]
-        agent = next((each for each in used if each.has_ended), None)
+        agent = next((each for each in (self._shared, *self._of_check) if each and each.has_ended), None)
         if error.status == "skip" or not agent or self.judges_the_past:
             return error
         requests = [each.request for calls in agent.open.values() for each in calls]
@@ -258,12 +257,12 @@ class Bench:
             return Skipped(f"it needs what failed in {self._ended_by_new}")
         if self.current.startswith("ending.") and not opens:
             return error  # on purpose
-        self._has_reported_end = True
+        self._has_reported_end, problem = True, error.message
         if opens:
             self._ended_by_new = self.current
-        if opens and any("sessionId" in members_of(each.fields.get("result")) for each in agent.lines):
-            return agent.failure("the agent did not respond to another `session/new` on the connection", error.lines)
-        return agent.failure(error.message, error.lines)
+            if any("sessionId" in members_of(each.fields.get("result")) for each in agent.lines):
+                problem = "the agent did not respond to another `session/new` on the connection"
+        return agent.failure(problem, error.lines)
 
     def check_done(self) -> None:
         """Stop the agents that were only for one check."""
