@@ -174,14 +174,14 @@ class _Flow(httpx2.Auth):
         """The places without valid metadata."""
         self._issuer: str | None = None
         """The authorization server that the resource metadata name."""
-        self._away = ""
+        self._authorization_url = ""
         """The URL at which the user logs in."""
         self._metadata = OAuthClientMetadata(
             redirect_uris=[_EXACT_URL.validate_python(receiver.redirect_uri)],
             client_name="mcp-launch",
             token_endpoint_auth_method="none",  # noqa: S106 - the name of a method
         )
-        self._provider = OAuthClientProvider(self._server, self._metadata, self, self._send_away, self._come_back)
+        self._provider = OAuthClientProvider(self._server, self._metadata, self, self._redirect, self._callback)
 
     async def run(self) -> Login:
         """Log in and store the tokens."""
@@ -240,13 +240,13 @@ class _Flow(httpx2.Auth):
 
     # The user --------------------------------------------------------------------------------------------------------
 
-    async def _send_away(self, url: str) -> None:
+    async def _redirect(self, url: str) -> None:
         self._need_authorization_server()
-        self._away = url
+        self._authorization_url = url
 
-    async def _come_back(self) -> AuthorizationCodeResult:
-        state = dict(parse_qsl(urlsplit(self._away).query))["state"]
-        given = await self._receiver.receive(self._away)
+    async def _callback(self) -> AuthorizationCodeResult:
+        state = dict(parse_qsl(urlsplit(self._authorization_url).query))["state"]
+        given = await self._receiver.receive(self._authorization_url)
         if not re.search(r"(?:code|error|state)=", given):
             # The user has pasted only the code, so there is no state to compare.
             return AuthorizationCodeResult(code=given, state=state, iss=self._issuer)
