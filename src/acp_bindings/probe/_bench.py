@@ -95,7 +95,7 @@ class Bench:
 
     @property
     def is_http(self) -> bool:
-        """True if the agent is at a URL of HTTP, which carries only messages, and each connection one `initialize`."""
+        """True if the agent is at a URL of HTTP: only messages can be sent, and `initialize` once on a connection."""
         return isinstance(self.options.target, str) and self.options.target.lower().startswith("http")
 
     @property
@@ -239,8 +239,8 @@ class Bench:
         return call
 
     @property
-    def judges_the_past(self) -> bool:
-        """True if the current check is about what was sent before an end that another check has reported."""
+    def only_reads_messages(self) -> bool:
+        """True if the current check only reads earlier messages, and another one has reported the end of the agent."""
         return self.current.startswith("conversation.") and self._has_reported_end
 
     def outcome(self, error: Outcome) -> Outcome:
@@ -249,7 +249,7 @@ class Bench:
         If `session/new` ends agents, one check fails, and the others are skipped.
         """
         agent = next((each for each in (self._shared, *self._of_check) if each and each.has_ended), None)
-        if error.status == "skip" or not agent or self.judges_the_past:
+        if error.status == "skip" or not agent or self.only_reads_messages:
             return error
         requests = [each.request for calls in agent.open.values() for each in calls]
         opens = any(each.fields.get("method") == "session/new" and not each.is_wrong for each in requests)

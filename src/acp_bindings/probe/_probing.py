@@ -165,7 +165,7 @@ async def _run(bench: Bench, check: Check) -> Result:
             raise Skipped("HTTP does not carry such a line")
         agent = await bench.shared()  # nothing can be said of an agent that cannot be initialized
         await check.run(bench)
-        if agent.has_ended and not bench.judges_the_past:
+        if agent.has_ended and not bench.only_reads_messages:
             raise agent.failure("the agent has ended", agent.lines[-2:])
     except Outcome as error:
         outcome = bench.outcome(error)
