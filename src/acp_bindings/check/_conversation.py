@@ -197,7 +197,8 @@ class Conversation:
     def unfinished(self) -> list[Unfinished]:
         """Return what is left to do in the sessions of this connection."""
         sessions = (each for each in self.sessions.values() if each.phase == "open")
-        return sorted((left for each in sessions for left in each.turns.at_end()), key=lambda each: each.line)
+        found = (left for each in sessions for left in each.turns.at_end(cancelled=self._cancels.get(each.id, 0)))
+        return sorted(found, key=lambda each: each.line)
 
     def _open(self, *, ended: bool) -> Iterator[Unanswered]:
         for each in self._requests.values():
@@ -266,8 +267,6 @@ class Conversation:
             self._take_update(observed)
         elif observed.method == "session/cancel" and observed.session_id is not None:
             self._cancels[observed.session_id] = self.heard
-            if session := observed.session:
-                session.turns.was_cancelled = True
         elif observed.method == "$/cancel_request" and observed.typed is not None:
             self._withdraw(observed.sender, observed.typed.request_id)
 

@@ -90,8 +90,6 @@ class Turns:
     """The line of a prompt of v2 for which the agent does not run yet; 0 if there is none."""
     inserted: bool = False
     """True if the agent has responded to that prompt."""
-    was_cancelled: bool = False
-    """True if the client has cancelled that prompt, so that it may not run."""
     state: str = "idle"
     """The state in v2."""
     user_messages: set[str] = field(default_factory=set[str])
@@ -153,7 +151,7 @@ class Turns:
     def request(self, method: str, params: dict[str, Any], *, line: int, version: int) -> None:
         """Take a request in the session."""
         if method == "session/prompt":
-            self.reopened = self.is_over = self.was_late = self.inserted = self.was_cancelled = False
+            self.reopened = self.is_over = self.was_late = self.inserted = False
             if self.state == "idle" if version > 1 else not self.open_prompts:
                 self.began, self.refused = line, False
             self.open_prompts.add(line)
@@ -208,11 +206,14 @@ class Turns:
         self.reopened, self.is_over, self.repeats = True, False, False
         self.open_prompts.clear()
 
-    def at_end(self) -> Iterator[Unfinished]:
-        """Yield what is left to do if the conversation ends now."""
+    def at_end(self, *, cancelled: int) -> Iterator[Unfinished]:
+        """Yield what is left to do if the conversation ends now.
+
+        *cancelled* is the line in which the client last cancelled a turn of the session, or 0.
+        """
         if self.state != "idle":
             yield Unfinished("end", self.began)
-        elif self.prompted and self.inserted and not self.was_cancelled:
+        elif self.inserted and self.prompted > cancelled:
             yield Unfinished("run", self.prompted)
         else:
             yield from (Unfinished("message", line) for line in self.missing.values())
