@@ -14,8 +14,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from acp_bindings._standard_streams import version, written_by
 from mcp_launch._command.check import check_once, list_servers
+from mcp_launch._command.explore.answers import answers_in
 from mcp_launch._command.find_servers import (
-    answers_in,
     asked_in,
     chosen,
     inputs_of,

@@ -8,11 +8,11 @@ import shutil
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import repeat, takewhile
-from typing import Any, Literal, TypeAlias
+from itertools import takewhile
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from mcp_launch._command.inputs import (
@@ -30,7 +30,6 @@ from mcp_launch._command.show.text import findings_of, print_findings
 from mcp_launch._command.signals import signals_deferred
 from mcp_launch._command.trust import trusted
 from mcp_launch._executable import RUNNERS, WITH_VALUE, WITH_VALUE_OF_DOCKER, operand_in
-from mcp_launch._json_values import as_items, as_members
 from mcp_launch._spawn_ahead import end_the_rest, start_ahead
 from mcp_launch.config._detection import project_of
 from mcp_launch.config._documents import Place
@@ -45,8 +44,6 @@ _BEHIND = "; is it a command? Put commands after --"
 _SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".sh")
 _CODE = frozenset(("-c", "-e", "--eval"))
 """Options followed by code, which cannot be used as a name."""
-Answers: TypeAlias = Mapping[str, Iterator[Any]]
-"""The answers of --answer to `elicitation` and to `sampling`."""
 
 
 def read_inputs(typed: Typed, *, unusable: list[str] | None = None) -> list[Session]:
@@ -164,27 +161,6 @@ def text_of(file: str) -> str:
         raise UnusableInput(f"{source}: not UTF-8 at byte {error.start}{hint}") from None
     except ValueError:
         raise UnusableInput(f"{source}: is not a valid file name") from None
-
-
-def answers_in(file: str | None) -> Answers:
-    """Return the answers in a file: for each kind one answer to all questions, or a list in the order of use.
-
-    Raises:
-        UnusableInput: the file cannot be read, or has another form.
-    """
-    value: Any = {}
-    if file is not None:
-        # Imported late: few calls need it.
-        from mcp_launch._command.explore.arguments import WrongArguments, json_value  # noqa: PLC0415
-
-        try:
-            value = json_value(text_of(file), called=f"--answer {file}")
-        except WrongArguments as wrong:
-            raise UnusableInput(str(wrong)) from None
-    if not isinstance(value, dict) or as_members(value).keys() - {"elicitation", "sampling"}:
-        raise UnusableInput(f'--answer {file}: must be an object with "elicitation", "sampling", or both')
-    answers: dict[str, Any] = {"elicitation": [], "sampling": [], **as_members(value)}
-    return {kind: iter(as_items(each)) if isinstance(each, list) else repeat(each) for kind, each in answers.items()}
 
 
 def read_words(

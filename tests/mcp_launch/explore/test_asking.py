@@ -12,7 +12,7 @@ from mcp import MCPError
 from mcp_types import URL_ELICITATION_REQUIRED, ElicitRequestFormParams, ElicitResult
 
 from mcp_launch._command.explore import asking
-from mcp_launch._command.find_servers import answers_in
+from mcp_launch._command.explore.answers import answers_in
 from tests.mcp_launch.explore.here import PLAIN, Command
 from tests.mcp_launch.servers.asks import asking_server
 

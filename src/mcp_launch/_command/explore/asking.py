@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 from pydantic_core import ValidationError
 
+from mcp_launch._command.explore.answers import Answers
 from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
 from mcp_launch._command.explore.schemas import Argument, alternatives, arguments_of, fixed_values, kind_of
 from mcp_launch._command.explore.terminal import read_chunk
-from mcp_launch._command.find_servers import Answers
 from mcp_launch._command.show.text import harmless, has_terminal
 from mcp_launch._json_values import as_items, as_members
 from mcp_launch._validation import STEPS, TooManySteps, limited_steps

@@ -19,10 +19,10 @@ from urllib.parse import urlsplit
 import anyio
 from rich.filesize import decimal
 
+from mcp_launch._command.explore.answers import Answers
 from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
 from mcp_launch._command.explore.opened import Opened, dumped, use_one
 from mcp_launch._command.explore.schemas import Schema, signature
-from mcp_launch._command.find_servers import Answers
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.show.text import DOCUMENTS, harmless, remark, write, write_json, write_refusal
 from mcp_launch.failures import InvalidResult, LaunchFailure, UnusableInput

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import anyio
 
 from acp_bindings._standard_streams import printable
+from mcp_launch._command.explore.answers import Answers
 from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
 from mcp_launch._command.explore.calling import call_tool, complain_of, pieces_of, print_answer, write_pieces
 from mcp_launch._command.explore.listing import blocks_of, in_short, offer_of, tool_lines, write_blocks
 from mcp_launch._command.explore.opened import Opened, use_one
 from mcp_launch._command.explore.schemas import schema_of
 from mcp_launch._command.explore.terminal import Candidate, candidates, piped_lines, split_words, terminal_lines
-from mcp_launch._command.find_servers import Answers
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.show.text import write
 from mcp_launch.failures import UnusableInput, did_you_mean
