@@ -449,7 +449,7 @@ class Connection:
 
     async def _ask(self, call: Call, line: bytes, turn: Turn | None) -> None:
         if self._outbox.is_full:
-            self._serving.look_again()
+            self._serving.progress.notify_all()
             call.place = self._outbox.line_up(line)
             await call.place.wait()
         else:

@@ -8,6 +8,8 @@ from typing import Protocol
 
 import anyio
 
+from acp_bindings._condition import Condition
+
 _FULL = 65536
 """Bytes that may be queued before senders wait for room."""
 _MOST_OWED = 8 * 1024 * 1024
@@ -86,8 +88,8 @@ class Outbox:
         self._stuck = False
         """True if an immediate write left a rest, which `run` has to write first."""
         self._news = anyio.Event()
-        self._progress: anyio.Event | None = None
-        """Set when lines were accepted or written; None while no task waits for it."""
+        self._progress = Condition()
+        """Notified when lines were accepted or written."""
 
     @property
     def is_full(self) -> bool:
@@ -155,14 +157,14 @@ class Outbox:
                 del self._lines[index]
                 self._size -= len(line)
                 self._admit()
-                self._tell_progress()
+                self._progress.notify_all()
                 return True
         return False
 
     async def paid(self) -> None:
         """Wait until it no longer `owes_much`."""
         while self.owes_much:
-            await self._next_progress()
+            await self._progress.wait()
 
     def end(self) -> None:
         """Let senders no longer wait for room, because few lines will follow."""
@@ -172,7 +174,7 @@ class Outbox:
     async def flush(self) -> None:
         """Wait until all lines are written, or the sink breaks."""
         while self._lines or self._writing:
-            await self._next_progress()
+            await self._progress.wait()
 
     async def run(self) -> None:
         """Write the lines, until the sink breaks or this is cancelled."""
@@ -198,17 +200,17 @@ class Outbox:
             self._lines = [rest] if rest else []
             self._size = len(rest)
             self._stuck = bool(rest)
-            self._tell_progress()
+            self._progress.notify_all()
 
     async def _write(self) -> None:
         lines, self._lines = self._lines, []
         self._size = self._owed = 0
         self._writing = True
         self._admit()
-        self._tell_progress()
+        self._progress.notify_all()
         await self._sink.send(b"".join(lines))
         self._writing = self._stuck = False
-        self._tell_progress()
+        self._progress.notify_all()
 
     def _admit(self) -> None:
         """Accept the lines of waiting senders, in order, as long as there is room."""
@@ -225,14 +227,4 @@ class Outbox:
     def _dismiss(self) -> None:
         for place in [*self._queue]:
             place.leave()
-        self._tell_progress()
-
-    async def _next_progress(self) -> None:
-        if self._progress is None:
-            self._progress = anyio.Event()
-        await self._progress.wait()
-
-    def _tell_progress(self) -> None:
-        if self._progress is not None:
-            self._progress.set()
-            self._progress = None
+        self._progress.notify_all()

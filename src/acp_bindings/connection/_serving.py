@@ -23,6 +23,7 @@ from anyio.abc import TaskStatus
 from anyio.lowlevel import checkpoint
 from pydantic import ValidationError
 
+from acp_bindings._condition import Condition
 from acp_bindings.connection._calls import Call, Calls
 from acp_bindings.connection._handlers import Handler, Handlers
 from acp_bindings.connection._outbox import Outbox
@@ -148,8 +149,8 @@ class Serving:
         self._news = anyio.Event()
         self._going_on: set[Call] = set()
         """Requests of this side with a response, whose callers have not continued yet."""
-        self._room: anyio.Event | None = None
-        """Set after each step; None while no task waits for it."""
+        self.progress = Condition()
+        """Notified after each step, and when `is_crowded` may have changed otherwise."""
         self._unanswered: dict[Id, tuple[Request, anyio.CancelScope]] = {}
         """The requests of the peer whose handlers are running, with their scopes."""
         self._requests = 0
@@ -188,7 +189,7 @@ class Serving:
         for seconds in (self._grace, _MOMENT):
             with anyio.move_on_after(seconds):
                 while self._requests:
-                    await self._something_done()
+                    await self.progress.wait()
             self._cancel_requests()
         self._too_late = True
         for request, _ in self._unanswered.values():
@@ -251,7 +252,7 @@ class Serving:
         self._asking += 1
         if turn:
             turn.asked.append(self)
-        self.look_again()
+        self.progress.notify_all()
         try:
             yield
         finally:
@@ -263,17 +264,11 @@ class Serving:
     def unheard(self) -> Generator[None]:
         """A block in which a task waits for the peer to read. The peer may be waiting for this side to read."""
         self._unheard += 1
-        self.look_again()
+        self.progress.notify_all()
         try:
             yield
         finally:
             self._unheard -= 1
-
-    def look_again(self) -> None:
-        """Wake the tasks that wait for a step, to check whether they may continue."""
-        if self._room is not None:
-            self._room.set()
-            self._room = None
 
     @property
     def is_here(self) -> bool:
@@ -382,7 +377,7 @@ class Serving:
 
         self._gone = True
         self._later(step, 0, asks=None)
-        self.look_again()
+        self.progress.notify_all()
 
     def _later(self, step: _Step, size: int, *, asks: bool | None = False) -> None:
         self._backlog.append((size, step, asks))
@@ -447,15 +442,14 @@ class Serving:
                     self._task = anyio.get_current_task().id
             backlog.popleft()
             self._bytes -= size
-            if self._room:
-                self.look_again()
+            self.progress.notify_all()
             if (job := step()) and await run_apart(job, self._leave_the_rest if asks else None) and asks:
                 return
 
     async def _let_others_end(self) -> None:
         """Wait for a step. If the peer has stopped sending, wait up to `grace`, then cancel all requests."""
         with anyio.move_on_after(self._grace if self._gone else inf) as patience:
-            await idle(self._something_done)
+            await idle(self.progress.wait)
         if patience.cancelled_caught:
             self._too_slow = True
             self._cancel_requests()
@@ -480,7 +474,7 @@ class Serving:
             if self._too_late:
                 return
             if self._outbox.is_full:
-                self.look_again()
+                self.progress.notify_all()
             # Of requests that arrived together, the last one writes the responses to all.
             await self._outbox.respond(lines or [self._cancelled(request)], hurry=not self._backlog)
         finally:
@@ -488,8 +482,7 @@ class Serving:
             self._begun -= 1
             self._requests -= 1
             self._request_bytes -= size
-            if self._room:
-                self.look_again()
+            self.progress.notify_all()
 
     async def _serve_alone(self, request: Request, handler: Handler) -> None:
         lines: list[bytes] = []
@@ -565,12 +558,7 @@ class Serving:
 
     async def _room_made(self) -> None:
         while self.is_crowded:
-            await self._something_done()
-
-    async def _something_done(self) -> None:
-        if self._room is None:
-            self._room = anyio.Event()
-        await self._room.wait()
+            await self.progress.wait()
 
 
 def _filled(request: Request, result: object) -> object:

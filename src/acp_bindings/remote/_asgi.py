@@ -326,7 +326,7 @@ class AcpApp:
                     break
                 for start in range(0, len(piece), PART):
                     await exchange.write(piece[start : start + PART])
-                    stream.news.set()
+                    stream.news.notify_all()
             tasks.cancel_scope.cancel()
         await exchange.write(b"", more=False)
 

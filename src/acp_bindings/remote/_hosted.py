@@ -10,6 +10,7 @@ from typing import Any
 
 import anyio
 
+from acp_bindings._condition import Condition
 from acp_bindings.remote._wire import CLOSES_SESSION, OPENS_SESSION, PART, REOPENS_SESSION, Outline, outline, session_of
 
 
@@ -53,8 +54,8 @@ class EventStream:
         self.size = 0
         """Bytes that no reader has taken."""
         self.idle_since = monotonic()
-        self.news = anyio.Event()
-        """Set when there are events, a reader has taken some or read a part of one, or a reader has come."""
+        self.news = Condition()
+        """Notified when there are events, a reader has taken some or read a part of one, or a reader has come."""
         self.is_closed = False
         """True if no more events come."""
         self.is_over = False
@@ -87,7 +88,7 @@ class EventStream:
         event = b"%bid: %d\ndata: %b\n" % (after, self.last + 1, line)
         self._unsent.append(event)
         self.size += len(event)
-        self.news.set()
+        self.news.notify_all()
 
     def attach(self, last: int | None) -> object:
         """Return a token for a reader that continues after the event with the number *last*, or with unsent events.
@@ -109,7 +110,7 @@ class EventStream:
             self.size, self._sent_size, self._last = self.size + size, self._sent_size - size, last
         self._reader = token = object()
         self.is_over = False
-        self.news.set()
+        self.news.notify_all()
         return token
 
     def detach(self, token: object) -> None:
@@ -131,18 +132,12 @@ class EventStream:
                 # A long event is kept as long as it may be under way, which is until as many bytes have followed it.
                 while self._sent_size - len(self._sent[0]) > self._kept:
                     self._sent_size -= len(self._sent.popleft())
-                self.news.set()
+                self.news.notify_all()
                 return b"".join(events)
             if self.is_closed:
                 return None
-            await self.wait()
+            await self.news.wait()
         return None
-
-    async def wait(self) -> None:
-        """Wait for the next `news`."""
-        if self.news.is_set():
-            self.news = anyio.Event()
-        await self.news.wait()
 
 
 class HostedConnection:
@@ -161,8 +156,8 @@ class HostedConnection:
         self._response: bytes | None = None
         """That response."""
         self._inbound = bytearray()
-        self._arrived = anyio.Event()
-        self._room = anyio.Event()
+        self._arrived = Condition()
+        self._room = Condition()
         self._active = monotonic()
 
     def stream(self, session_id: str | None) -> EventStream | None:
@@ -187,11 +182,11 @@ class HostedConnection:
         if not self.ended.is_set():
             self.ended.set()
             self._initialized.set()
-            self._arrived.set()
-            self._room.set()
+            self._arrived.notify_all()
+            self._room.notify_all()
             for stream in self._streams.values():
                 stream.is_closed = True
-                stream.news.set()
+                stream.news.notify_all()
 
     async def initialize(self, line: bytes) -> bytes | None:
         """Pass `initialize` on and return the response; None if the connection ends before."""
@@ -203,8 +198,6 @@ class HostedConnection:
         """Pass a message of the client on, when there is room for it."""
         self._active = monotonic()
         while len(self._inbound) > self._limits.buffer and not self.ended.is_set():
-            if self._room.is_set():
-                self._room = anyio.Event()
             await self._room.wait()
         if about.is_request:
             self._routes[about.key] = (None if about.method in OPENS_SESSION else session_id, about)
@@ -212,18 +205,17 @@ class HostedConnection:
 
     def _put(self, line: bytes) -> None:
         self._inbound += line
-        self._arrived.set()
+        self._arrived.notify_all()
 
     async def receive(self, _: int = 65536, /) -> bytes:
         """Return the next lines of the client. The source of the connection."""
         while not self._inbound:
             if self.ended.is_set():
                 raise anyio.EndOfStream
-            self._arrived = anyio.Event()
             await self._arrived.wait()
         chunk = bytes(self._inbound)
         self._inbound.clear()
-        self._room.set()
+        self._room.notify_all()
         return chunk
 
     async def send(self, item: bytes, /) -> None:
@@ -273,7 +265,7 @@ class HostedConnection:
         """
         with anyio.move_on_after(self._limits.stall) as limit:
             while stream.size > self._limits.buffer and not self.ended.is_set():
-                await stream.wait()
+                await stream.news.wait()
                 limit.deadline = anyio.current_time() + self._limits.stall
         if stream.size > self._limits.buffer:
             self.end()

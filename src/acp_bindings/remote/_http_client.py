@@ -11,6 +11,7 @@ import anyio
 import httpx
 from anyio.abc import TaskGroup
 
+from acp_bindings._condition import Condition
 from acp_bindings._envelope import line_of
 from acp_bindings._events import EventBuffer, EventTooLong, event_of
 from acp_bindings.jsonrpc import INTERNAL_ERROR
@@ -65,8 +66,8 @@ class _Stream:
         self.retry = anyio.Event()
         self.last = ""
         """The id of the last event."""
-        self.moved = anyio.Event()
-        """Set when bytes have arrived or the session is closed. Replaced before each wait."""
+        self.moved = Condition()
+        """Notified when bytes have arrived or the session is closed."""
         self.reading = anyio.CancelScope()
 
 
@@ -84,8 +85,8 @@ class HttpLink:
         self._is_numbered = False
         """True if the server numbers the events of each stream from 1, as that of this package does."""
         self._inbound = bytearray()
-        self._arrived = anyio.Event()
-        self._taken = anyio.Event()
+        self._arrived = Condition()
+        self._taken = Condition()
         self._failed = anyio.Event()
         self.failure: Unreachable | None = None
         """Why the connection has ended, once it has."""
@@ -97,11 +98,10 @@ class HttpLink:
         while not self._inbound:
             if self.failure is not None:
                 raise anyio.EndOfStream
-            self._arrived = anyio.Event()
             await self._arrived.wait()
         chunk = bytes(self._inbound)
         self._inbound.clear()
-        self._taken.set()
+        self._taken.notify_all()
         return chunk
 
     async def aclose(self) -> None:
@@ -116,17 +116,15 @@ class HttpLink:
         if self.failure is None:
             self.failure = failure
             self._failed.set()
-            self._arrived.set()
-            self._taken.set()
+            self._arrived.notify_all()
+            self._taken.notify_all()
             for stream in self._streams.values():
                 stream.opened.set()
 
     async def _feed(self, line: bytes) -> None:
         self._inbound += line
-        self._arrived.set()
+        self._arrived.notify_all()
         while len(self._inbound) > _BUFFER and self.failure is None:
-            if self._taken.is_set():
-                self._taken = anyio.Event()
             await self._taken.wait()
 
     # -- the sink
@@ -284,7 +282,7 @@ class HttpLink:
                     if field.startswith(b"id:") and is_sendable(id_ := field[3:].strip().decode("latin-1")):
                         self._is_numbered |= not stream.last and id_ == "1"
                         stream.last = id_
-            stream.moved.set()
+            stream.moved.notify_all()
 
     async def _wait_for_history(self, block: bytearray) -> None:
         """Wait until the stream of a session has brought the events that the server has sent before this one."""
@@ -295,7 +293,6 @@ class HttpLink:
         with anyio.move_on_after(SILENCE) as limit:
             # Also after a failure: the response would say that the session is loaded, but its history is incomplete.
             while int(stream.last or 0) < int(last) and self._streams.get(session_id) is stream:
-                stream.moved = anyio.Event()
                 await stream.moved.wait()
                 limit.deadline = anyio.current_time() + SILENCE
 
@@ -318,6 +315,6 @@ class HttpLink:
             self._asked[cast("Outline", outline(line)).key] = session_id
         await self._feed(line)
         if closed:
-            closed.moved.set()
+            closed.moved.notify_all()
             # Only now, because this may be the stream that is read here.
             closed.reading.cancel()
