@@ -184,15 +184,15 @@ class HttpLink:
             return
         if response.is_success and not (status == 200 and (response.content or response.is_compressed)):
             return
-        gone = _GONE if status == 404 else ""
+        reason, is_fatal = _GONE if status == 404 else "", status in _FATAL
         if status == 404 and b"session" in (body := response.content.lower()) and b"connection" not in body:
-            gone, status = "does not know the session (404)", 400
-        refused = self.network.refused(response, gone)
+            reason, is_fatal = "does not know the session (404)", False
+        refused = self.network.refused(response, reason)
         if status in _GATEWAY:
             # Most often the agent is gone, and then its streams end too.
             with anyio.move_on_after(_DOUBT):
                 await self._failed.wait()
-        if status in _FATAL or not about.is_request:
+        if is_fatal or not about.is_request:
             self._fail(refused)
         elif self.failure is None:
             self._requests.pop(about.key, None)

@@ -545,8 +545,9 @@ async def test_a_session_that_the_server_does_not_know_is_reported(id_: str) -> 
 
     with raw_server(Unknown()) as raw, anyio.fail_after(20):
         async with Client("test", version="1.0").connect(to(raw.origin, "http"), reconnect=None) as connected:
-            with pytest.raises(RequestError, match=r"does not know the session \(404\)"):
+            with pytest.raises(RequestError, match=r"does not know the session \(404\)") as caught:
                 await connected.load(id_, cwd="/tmp", assume={"session.load"})
+    assert caught.value.data == {"status": 404}
 
 
 async def test_all_requests_that_wait_for_room_on_a_connection_continue() -> None:
