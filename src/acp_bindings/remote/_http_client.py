@@ -69,6 +69,8 @@ class _Stream:
         self.moved = Condition()
         """Notified when bytes have arrived or the session is closed."""
         self.reading = anyio.CancelScope()
+        self.failures = 0
+        """How often it was lost or not opened since the server last accepted it."""
 
 
 class HttpLink:
@@ -178,12 +180,15 @@ class HttpLink:
         if response.status_code == 404 and about.method in REOPENS_SESSION and headers.pop(SESSION_ID, ""):
             # The official Python SDK does not know the session before this request, and then accepts no header.
             response = await self.network.post(line, headers, limit=self._limit)
-        status = response.status_code
-        if status == 200 and response.content and outline(response.content) is not None:
+        has_content = response.status_code == 200 and (response.content or response.is_compressed)
+        if has_content and outline(response.content) is not None:
             await self._feed(as_line(response.content))
-            return
-        if response.is_success and not (status == 200 and (response.content or response.is_compressed)):
-            return
+        elif has_content or not response.is_success:
+            await self._reject(about, response)
+
+    async def _reject(self, about: Outline, response: Reply) -> None:
+        """End the connection, or only fail the request if the response concerns nothing else."""
+        status = response.status_code
         reason, is_fatal = _GONE if status == 404 else "", status in _FATAL
         if status == 404 and b"session" in (body := response.content.lower()) and b"connection" not in body:
             reason, is_fatal = "does not know the session (404)", False
@@ -205,57 +210,52 @@ class HttpLink:
         """Return the stream of a session or of the connection, which is read from now on."""
         if (stream := self._streams.get(session_id)) is None:
             stream = self._streams[session_id] = _Stream()
-            self._tasks.start_soon(self._listen_until_closed, session_id, stream)
+            self._tasks.start_soon(self._listen, session_id, stream)
         return stream
 
-    async def _listen_until_closed(self, session_id: str | None, stream: _Stream) -> None:
-        with stream.reading:
-            await self._listen(session_id, stream)
-
     async def _listen(self, session_id: str | None, stream: _Stream) -> None:
-        """Read a stream until the end of the connection, and reopen it where that loses nothing."""
-        failures = 0
-        while True:
-            await anyio.sleep(_RETRY[failures])
-            if self.failure is not None or self._id is None:
-                return
-            headers = {"accept": EVENT_STREAM, CONNECTION_ID: self._id}
-            if session_id is not None:
-                headers[SESSION_ID] = session_id
-            if stream.opened.is_set() and self._is_numbered:
-                # So that a stream that was lost before its first event continues too.
-                stream.last = stream.last or "0"
-            if stream.last:
-                headers["last-event-id"] = stream.last
-            before = stream.last
-            failure: Unreachable | None = None
-            try:
-                async with self.network.stream(headers, silence=SILENCE) as response:
-                    if Reply(response.status_code, response.headers, b"").is_event_stream:
-                        stream.opened.set()
-                        failures = 0
-                        await self._read(response, session_id, stream)
-                    else:
-                        start = await self.network.start_of(response)
-                        reason = {404: _GONE, 410: _LOST}.get(start.status_code, "")
-                        failure = self.network.refused(start, reason)
-            except (httpx.HTTPError, EventTooLong) as error:
-                failure = self.network.explain(error, silence=SILENCE)
-            if stream.last != before:
-                failures = 0
-            if failure and failure.status in _ELSEWHERE and session_id is not None and stream.last in ("", "0"):
+        """Read a stream until it or the connection is closed, and reopen it where that loses nothing."""
+        with stream.reading:
+            while True:
+                await anyio.sleep(_RETRY[stream.failures])
+                if self.failure is not None or self._id is None:
+                    return
+                failure = await self._read_once(self._id, session_id, stream)
+                if failure.status in _ELSEWHERE and session_id is not None and stream.last in ("", "0"):
+                    stream.opened.set()
+                    # A proxy may have sent a 429, too.
+                    with anyio.move_on_after(_RETRY[-1] if failure.status == 429 else math.inf):
+                        await stream.retry.wait()
+                    stream.retry = anyio.Event()
+                    continue
+                stream.failures += 1
+                can_go_on = bool(stream.last) or self._is_numbered or not stream.opened.is_set()
+                is_fatal = failure.status in _FATAL or failure.code == "not_acp"
+                if is_fatal or stream.failures == len(_RETRY) or not can_go_on:
+                    self._fail(failure)
+                    return
+
+    async def _read_once(self, id_: str, session_id: str | None, stream: _Stream) -> Unreachable:
+        """Open a stream and read it to its end. Return why it ended, or why it was not opened."""
+        if stream.opened.is_set() and self._is_numbered:
+            # So that a stream that was lost before its first event continues too.
+            stream.last = stream.last or "0"
+        headers = {"accept": EVENT_STREAM, CONNECTION_ID: id_}
+        if session_id is not None:
+            headers[SESSION_ID] = session_id
+        if stream.last:
+            headers["last-event-id"] = stream.last
+        try:
+            async with self.network.stream(headers, silence=SILENCE) as response:
+                if not Reply(response.status_code, response.headers, b"").is_event_stream:
+                    start = await self.network.start_of(response)
+                    return self.network.refused(start, {404: _GONE, 410: _LOST}.get(start.status_code, ""))
                 stream.opened.set()
-                # A proxy may have sent a 429, too.
-                with anyio.move_on_after(_RETRY[-1] if failure.status == 429 else math.inf):
-                    await stream.retry.wait()
-                stream.retry = anyio.Event()
-                continue
-            failure = failure or self.network.lost("the server closed an event stream")
-            can_go_on = bool(stream.last) or self._is_numbered or not stream.opened.is_set()
-            failures += 1
-            if failure.status in _FATAL or failure.code == "not_acp" or failures >= len(_RETRY) or not can_go_on:
-                self._fail(failure)
-                return
+                stream.failures = 0
+                await self._read(response, session_id, stream)
+        except (httpx.HTTPError, EventTooLong) as error:
+            return self.network.explain(error, silence=SILENCE)
+        return self.network.lost("the server closed an event stream")
 
     async def _read(self, response: httpx.Response, session_id: str | None, stream: _Stream) -> None:
         chunks = response.aiter_bytes()
