@@ -549,6 +549,8 @@ class _Exchange:
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.scope, self.receive, self.send = scope, receive, send
         self.headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        self._response = "http.response" if scope["type"] == "http" else "websocket.http.response"
+        """The prefix of the messages of a response. To a WebSocket, a response is an extension of ASGI."""
 
     async def body(self, limits: Limits) -> bytes:
         """Return the body.
@@ -589,22 +591,18 @@ class _Exchange:
     async def start(self, status: int, headers: Mapping[str, str]) -> None:
         """Send the status and the headers."""
         raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
-        await self.send({"type": "http.response.start", "status": status, "headers": raw})
+        await self.send({"type": f"{self._response}.start", "status": status, "headers": raw})
 
     async def write(self, body: bytes, *, more: bool = True) -> None:
         """Send a part of the body."""
-        await self.send({"type": "http.response.body", "body": body, "more_body": more})
+        await self.send({"type": f"{self._response}.body", "body": body, "more_body": more})
 
     async def refuse(self, refusal: Refusal) -> None:
         """Send an error: plain text, which never has anything of the request in it."""
         body = f"{refusal.message}\n".encode()
         headers = {"content-type": "text/plain; charset=utf-8", **refusal.headers}
-        if self.scope["type"] == "http":
+        if self._response == "http.response" or self._response in (self.scope.get("extensions") or {}):
             await self.respond(refusal.status, body, headers)
-        elif "websocket.http.response" in (self.scope.get("extensions") or {}):
-            raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
-            await self.send({"type": "websocket.http.response.start", "status": refusal.status, "headers": raw})
-            await self.send({"type": "websocket.http.response.body", "body": body})
         else:
             await self.send({"type": "websocket.close", "code": 1008, "reason": refusal.message[:120]})
 

@@ -312,7 +312,7 @@ async def test_each_part_of_a_body_adds_to_its_time_limit() -> None:
         deadlines.append(anyio.current_effective_deadline())
         return {"type": "http.request", "body": b"x" * 16384, "more_body": len(deadlines) < 3}
 
-    scope: Any = {"headers": []}
+    scope: Any = {"type": "http", "headers": []}
     unused: Any = None
     await _Exchange(scope, receive, unused).body(Limits())
     assert deadlines == [deadlines[0], deadlines[0] + 1, deadlines[0] + 2]
