@@ -92,11 +92,10 @@ class Network:
         self.timeout = timeout
         self.hide = Redactor((headers or {}).values(), urls=[url, *(getproxies().values() if trust_env else ())])
         if isinstance(proxy, str):
-            self.hide.add(urls=[proxy])
-        elif proxy is not None:
+            proxy = httpx.Proxy(proxy)
+        if proxy is not None:
             self.hide.add([*(proxy.auth or ()), ":".join(proxy.auth or ()), *proxy.headers.values()])
         self._has_login = auth is not None or any(name.lower() == "authorization" for name in headers or ())
-        shown = str(proxy.url if isinstance(proxy, httpx.Proxy) else proxy) if proxy else None
         self._new_client = partial(
             httpx.AsyncClient,
             # Compressed responses could be a thousand times as large as what was sent.
@@ -120,7 +119,7 @@ class Network:
                 raise ImportError("acp_bindings.remote needs h2: pip install 'acp-bindings[remote]'") from error
             reason = "a SOCKS proxy requires another package: pip install 'httpx[socks]', or unset ALL_PROXY"
             raise self.lost(reason, code="proxy") from error
-        self._via = proxy_for(self.client, self.url, proxy=shown)
+        self._via = proxy_for(self.client, self.url, proxy=str(proxy.url) if proxy else None)
 
     async def _learn(self, request: httpx.Request) -> None:
         """Redact what a login has added."""
