@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qsl, urlsplit
 
 from acp_bindings._redact import LOGIN, MASK
@@ -29,15 +29,9 @@ def has_token(address: str) -> bool:
     return any(is_secret(name, value) for name, value in query) or bool(_TOKEN.search(address))
 
 
-def secret_arguments(arguments: Sequence[str]) -> Iterator[int]:
+def secret_arguments(arguments: Sequence[str]) -> list[int]:
     """Return the indices of the arguments that look like secrets, by themselves or by the name of their option."""
-    for index, (before, each) in enumerate(zip(["", *arguments], arguments, strict=False)):
-        option, _, value = each.partition("=")
-        given = _names_secret(option, value) and len(value) >= _SHORTEST
-        is_value = before.startswith("-") and "=" not in before and not each.startswith("-")
-        named = given or (is_value and _names_secret(before, each)) or is_secret(*_header(before, each))
-        if named or _TOKEN.search(each) or has_login(each):
-            yield index
+    return [index for index, found in enumerate(map(_secrets_in, ["", *arguments], arguments)) if found]
 
 
 def environment_secrets(variables: Mapping[str, str]) -> list[str]:
@@ -47,25 +41,28 @@ def environment_secrets(variables: Mapping[str, str]) -> list[str]:
 
 def argument_secrets(arguments: Sequence[str]) -> list[str]:
     """Return the values in arguments that look like secrets: of an option such as `--token=…`, only its value."""
-    found: list[str] = []
-    for index in secret_arguments(arguments):
-        name, _, value = arguments[index].partition("=")
-        if not (value and name.startswith("-")):
-            found.append(arguments[index])
-        # `--password ab=cd` is one secret, but in `-e API_TOKEN=abcd`, the value is a secret, too.
-        if len(value) >= _SHORTEST and (name.startswith("-") or name.isidentifier()):
-            found.append(value)
-        if header := _header(["", *arguments][index], arguments[index])[1]:
-            found.append(header)
-    return found
+    return [secret for found in map(_secrets_in, ["", *arguments], arguments) for secret in found]
 
 
-def _header(before: str, argument: str) -> tuple[str, str]:
-    """Return the name and the value of the header in an argument of `-H` or `--header`, otherwise nothing."""
+def _secrets_in(before: str, argument: str) -> list[str]:
+    """Return the secrets in an argument, given the one *before* it."""
     option, _, value = argument.partition("=")
     header = argument if before in _HEADER else value if option in _HEADER else ""
-    name, _, value = header.partition(":")
-    return name, value.strip()
+    header_name, header_value = map(str.strip, header.partition(":")[::2])
+    is_value = before.startswith("-") and "=" not in before and not argument.startswith("-")
+    is_long = len(value) >= _SHORTEST
+    is_named = (
+        (is_long and _names_secret(option, value))
+        or (is_value and _names_secret(before, argument))
+        or is_secret(header_name, header_value)
+    )
+    if not (is_named or _TOKEN.search(argument) or has_login(argument)):
+        return []
+    found = [value] if is_long and option.startswith("-") else [argument]
+    # `--password ab=cd` is one secret, but in `-e API_TOKEN=abcd`, the value is a secret, too.
+    if is_long and option.isidentifier():
+        found.append(value)
+    return [*found, header_value] if header_value else found
 
 
 def _names_secret(name: str, value: str) -> bool:
