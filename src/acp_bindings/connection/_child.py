@@ -148,21 +148,27 @@ async def start_child(
     try:
         return await ChildProcess.start([found, *arguments], cwd=os.fspath(cwd or os.getcwd()), env=variables)
     except FileNotFoundError as error:
-        reason = "command not found; check the path"
-        if error.filename != found:
+        if error.filename == found:
+            reason = _why_not_found(found, folder=cwd or "", path=variables.get("PATH"))
+        else:
             reason = "the working directory does not exist; check the path"
-        elif not os.path.dirname(found) and os.path.exists(os.path.join(cwd or "", found)):
-            reason = f'command not found on PATH; write "{os.path.join(os.curdir, found)}"'
-        elif " " in found and shutil.which(found.partition(" ")[0], path=variables.get("PATH")):
-            reason = "command not found; pass the program and its arguments separately, not in one text"
-        elif os.path.exists(os.path.join(cwd or "", found)):
-            reason = "the interpreter in its first line does not exist, or it was built for another system"
         raise CannotStart(program, reason) from error
     except OSError as error:
         raise CannotStart(program, error.strerror or str(error)) from error
     except ValueError:
         # Without the cause, which may contain the text, and so a secret.
         raise CannotStart(program, _NO_SYSTEM_TAKES) from None
+
+
+def _why_not_found(program: str, *, folder: str | os.PathLike[str], path: str | None) -> str:
+    """Return why a program was not found in a *folder* or on a *path*, and what to try."""
+    if os.path.exists(os.path.join(folder, program)):
+        if not os.path.dirname(program):
+            return f'command not found on PATH; write "{os.path.join(os.curdir, program)}"'
+        return "the interpreter in its first line does not exist, or it was built for another system"
+    if " " in program and shutil.which(program.partition(" ")[0], path=path):
+        return "command not found; pass the program and its arguments separately, not in one text"
+    return "command not found; check the path"
 
 
 async def _watch(process: ChildProcess) -> None:
