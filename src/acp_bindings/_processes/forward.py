@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 import anyio
 import anyio.to_thread
 
+from acp_bindings._condition import Condition
+
 _LONGEST = 16384
 """Bytes of a line. Of a longer one not even the start is forwarded, since a secret in it may be cut in two."""
 _WAITING = 1000
@@ -38,7 +40,7 @@ class LineForwarder:
         """Lines with their numbers; a gap means that the listener was too slow."""
         self._taken = 0
         self._told_up_to = 0
-        self._news = anyio.Event()
+        self._news = Condition()
         self._ended = False
         self._told = anyio.Event()
 
@@ -51,7 +53,7 @@ class LineForwarder:
             self._take(line)
         self._too_long = self._too_long or len(rest) > _LONGEST
         self._rest = b"" if self._too_long else rest
-        self._news.set()
+        self._news.notify_all()
 
     async def run(self) -> None:
         """Forward lines until `finish`."""
@@ -59,10 +61,10 @@ class LineForwarder:
         limiter = anyio.CapacityLimiter(1)
         try:
             while self.error is None and not (self._ended and not self._lines):
-                await self._news.wait()
-                self._news = anyio.Event()
                 if self._lines:
                     await anyio.to_thread.run_sync(self._tell, abandon_on_cancel=True, limiter=limiter)
+                else:
+                    await self._news.wait()
             if self.error is not None and self.failed:
                 self.failed(self.error)
         finally:
@@ -75,7 +77,7 @@ class LineForwarder:
         if self._rest or self._too_long:
             self._take(self._rest)
         self._ended = True
-        self._news.set()
+        self._news.notify_all()
         with anyio.move_on_after(_LAST_LINES):
             await self._told.wait()
 

@@ -87,7 +87,8 @@ class Outbox:
         self._writing = False
         self._stuck = False
         """True if an immediate write left a rest, which `run` has to write first."""
-        self._news = anyio.Event()
+        self._news = Condition()
+        """Notified when there are lines again."""
         self._progress = Condition()
         """Notified when lines were accepted or written."""
 
@@ -142,7 +143,7 @@ class Outbox:
         if (hurry or self._size >= _ENOUGH) and not (self._writing or self._stuck):
             self._write_at_once()
         if len(self._lines) == 1:
-            self._news.set()
+            self._news.notify_all()
 
     def owe(self, line: bytes) -> None:
         """Queue *line*, a reply of the reading task, which cannot wait for room."""
@@ -180,10 +181,9 @@ class Outbox:
         """Write the lines, until the sink breaks or this is cancelled."""
         try:
             while True:
-                await self._news.wait()
-                self._news = anyio.Event()
                 while self._lines:
                     await self._write()
+                await self._news.wait()
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
             pass
         finally:

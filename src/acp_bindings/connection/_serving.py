@@ -146,7 +146,7 @@ class Serving:
         self._bytes = 0
         self._busy = True
         """True if the backlog is not empty, a step of it is running, or `run` has not started."""
-        self._news = anyio.Event()
+        self._news = Condition()
         self._going_on: set[Call] = set()
         """Requests of this side with a response, whose callers have not continued yet."""
         self.progress = Condition()
@@ -385,7 +385,7 @@ class Serving:
         if not self._busy:
             self._busy = True
             if self._has_worker:
-                self._news.set()
+                self._news.notify_all()
             elif not self._ending:
                 # Not after the end: the task group may have been left.
                 self._tasks.start_soon(self._work)
@@ -421,9 +421,7 @@ class Serving:
         while not self._ending:
             if not backlog:
                 self._busy = False
-                while not self._news.is_set():
-                    await idle(self._news.wait)
-                self._news = anyio.Event()
+                await idle(self._news.wait)
                 continue
             size, step, asks = backlog[0]
             if self._going_on:
