@@ -165,8 +165,8 @@ class Serving:
         """True if the peer has stopped sending."""
         self._too_slow = False
         """True if no handler ended for `grace` seconds since then, so all requests are cancelled."""
-        self._ending = False
         self._ended = anyio.Event()
+        """Set when no more handlers are started."""
         self._too_late = False
         """True if all requests have had responses, so the result of a handler that ends later is dropped."""
 
@@ -201,7 +201,6 @@ class Serving:
 
     def cancel_all(self) -> None:
         """Cancel all handlers, and do not start others."""
-        self._ending = True
         self._ended.set()
         self._scope.cancel()
 
@@ -371,7 +370,6 @@ class Serving:
         """End after all messages have been handled, and call *then*. The peer has stopped sending."""
 
         def step() -> None:
-            self._ending = True
             then()
             self._ended.set()
 
@@ -386,7 +384,7 @@ class Serving:
             self._busy = True
             if self._has_worker:
                 self._news.notify_all()
-            elif not self._ending:
+            elif not self._ended.is_set():
                 # Not after the end: the task group may have been left.
                 self._tasks.start_soon(self._work)
 
@@ -418,7 +416,7 @@ class Serving:
         """
         self._has_worker = True
         backlog, kind = self._backlog, None
-        while not self._ending:
+        while not self._ended.is_set():
             if not backlog:
                 self._busy = False
                 await idle(self._news.wait)
@@ -519,7 +517,7 @@ class Serving:
 
     def _log_failure(self, method: str, error: BaseException) -> None:
         # A handler has not failed if the peer is gone. In a handler that all messages wait for, requests fail earlier.
-        gone = self._ending or (self._gone and self.is_here) or self._outbox.broken.is_set()
+        gone = self._ended.is_set() or (self._gone and self.is_here) or self._outbox.broken.is_set()
         level = logging.DEBUG if gone and isinstance(alone(error), ConnectionClosed) else logging.ERROR
         log.log(level, "the handler of %s failed", method, exc_info=error)
 

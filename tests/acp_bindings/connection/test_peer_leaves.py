@@ -208,8 +208,7 @@ async def test_other_exceptions_are_failures_even_after_the_peer_has_gone(caplog
         await peer.say(doing(1))
         await peer.stream.send_eof()
         with anyio.fail_after(5):
-            while not agent._serving._ending:
-                await anyio.lowlevel.checkpoint()
+            await agent._serving._ended.wait()
             going.set()
             await agent.wait_ended()
     assert [record.levelno for record in caplog.records] == [logging.ERROR]
