@@ -143,14 +143,13 @@ MENDABLE = 8 << 20
 """The longest text in which these are replaced, because that takes several times the time and memory."""
 
 
-def mendings(text: bytes | bytearray) -> Iterator[bytes | None]:
-    """Yield *text* with invalid UTF-8 replaced, then without lone surrogates, and None where a caller may pause."""
+def mendings(text: bytes | bytearray) -> Iterator[bytes]:
+    """Yield *text* with invalid UTF-8 replaced, if it has any, and then without lone surrogates, if it has any."""
     if len(text) > MENDABLE:
         return
     try:
         text.decode()
     except UnicodeDecodeError:
-        yield None
         text = text.decode(errors="replace").encode()
         yield text
     mended = _HALF.sub(lambda found: found[1] or rb"\ufffd", text)

@@ -454,7 +454,7 @@ class Codec:
         """Return the message in a *line* of any form. Text that is not Unicode is replaced."""
         complaint = ""
         # With findings, such text is reported as an error.
-        for text in chain([line], () if self.findings else filter(None, mendings(line))):
+        for text in chain([line], () if self.findings else mendings(line)):
             try:
                 value: object = from_json(text)
                 look_again(text, value, notes[1])

@@ -162,9 +162,8 @@ class Reader:
     def _lenient(self, text: bytes | bytearray) -> Generator[None, None, object]:
         """Return the value, with replacement characters for invalid UTF-8 and lone surrogates."""
         for attempt in chain([text], mendings(text)):
-            if attempt is None:
+            if attempt is not text:
                 yield
-                continue
             try:
                 value: object = from_json(attempt, cache_strings="keys")
             except ValueError as error:
