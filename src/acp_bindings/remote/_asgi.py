@@ -294,7 +294,7 @@ class AcpApp:
             raise Refusal(429, f"the connection has {self.limits.streams} streams already")
         last = exchange.headers.get("last-event-id", "")
         try:
-            token = stream.attach(int(last) if last.isascii() and last.isdecimal() else None)
+            token = stream.attach(int(last) if last.isdecimal() else None)
         except StreamTaken:
             raise Refusal(409, "another request reads this stream") from None
         except EventsLost:
@@ -560,7 +560,7 @@ class _Exchange:
         """
         too_long = Refusal(413, f"the message has more than {limits.body} bytes")
         length = self.headers.get("content-length", "")
-        if length.isascii() and length.isdecimal() and int(length) > limits.body:
+        if length.isdecimal() and int(length) > limits.body:
             raise too_long
         body, more = bytearray(), True
         try:

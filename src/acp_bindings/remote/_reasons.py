@@ -60,7 +60,7 @@ class Reply:
     def retry_after(self) -> float | None:
         """The seconds of Retry-After, if it has a number."""
         value = self.headers.get("retry-after", "")
-        return float(value) if value.isascii() and value.isdecimal() else None
+        return float(value) if value.isdecimal() else None
 
 
 def reason_of_error(  # noqa: PLR0911, PLR0912 - a table
