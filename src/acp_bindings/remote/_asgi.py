@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from contextvars import Context
@@ -111,7 +112,8 @@ class AcpApp:
         self._origins = frozenset(each.lower() for each in origins)
         self._options = dict(options or {})
         self._connections: dict[str, HostedConnection] = {}
-        self._counts: dict[str | None, int] = {}
+        self._counts = Counter[str | None]()
+        """The number of connections of each identity."""
         self._running: _Running | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -345,7 +347,7 @@ class AcpApp:
         return connection
 
     def _check_count(self, identity: str | None) -> None:
-        if self._counts.get(identity, 0) >= self.limits.connections:
+        if self._counts[identity] >= self.limits.connections:
             raise Refusal(429, f"there are {self.limits.connections} connections already", {"retry-after": "10"})
 
     async def _host(self, running: _Running, hosted: HostedConnection) -> None:
@@ -377,7 +379,7 @@ class AcpApp:
         await self._serve(running, socket, socket, identity)
 
     async def _serve(self, running: _Running, source: ByteSource, sink: ByteSink, identity: str | None) -> None:
-        self._counts[identity] = self._counts.get(identity, 0) + 1
+        self._counts[identity] += 1
         try:
             async with Connection(
                 source,
