@@ -1,1 +1,1 @@
-"""Child processes and their pipes, and an end that leaves nothing of them; shared with `mcp_launch`."""
+"""Child processes and their pipes, shared with `mcp_launch`. Stopping a process leaves none of its children."""

@@ -22,14 +22,14 @@ _LAST_LINES = 1.0
 
 @dataclass(eq=False)
 class LineForwarder:
-    """Takes bytes by `feed`, which never waits; forwards lines in `run`, a task of its own, until `finish`."""
+    """Takes bytes by `feed`, which never waits, and forwards their lines in `run`, a separate task, until `finish`."""
 
     listener: Callable[[str], object]
     """Called with each line, from a thread, one at a time."""
     hide: Callable[[str], str] = field(kw_only=True)
-    """Gives the line as it may be shown. Called from that thread too."""
+    """Returns the line without secrets. It is called from the same thread."""
     failed: Callable[[Exception], object] | None = field(default=None, kw_only=True)
-    """Called with what the listener raised, when `run` ends for it."""
+    """Called with the error that the listener raised, which ends `run`."""
 
     def __post_init__(self) -> None:
         self.error: Exception | None = None
@@ -57,7 +57,7 @@ class LineForwarder:
 
     async def run(self) -> None:
         """Forward lines until `finish`."""
-        # A limit of its own: listeners that hang must not use up the threads of everybody else.
+        # A separate limit, because listeners that hang must not use up the threads of the program.
         limiter = anyio.CapacityLimiter(1)
         try:
             while self.error is None and not (self._ended and not self._lines):
@@ -100,6 +100,6 @@ class LineForwarder:
                     if left_out:
                         self.listener(f"[{left_out} lines left out]")
                     self.listener(self.hide(line))
-                except Exception as error:  # noqa: BLE001 - theirs, and no reason to lose the child
+                except Exception as error:  # noqa: BLE001 - reported, and the child goes on
                     self.error = error
                     return

@@ -67,7 +67,7 @@ _LOOK = 0.02
 async def start(
     command: Sequence[str], *, cwd: str, env: Mapping[str, str], without_input: bool
 ) -> tuple[Child, Writer, Reader, Reader]:
-    """Start the command in a new process group. *without_input*, its errors are part of its output."""
+    """Start the command in a new process group. *without_input*, its standard error is part of its standard output."""
     await anyio.lowlevel.checkpoint()
     with held_back(), contextlib.ExitStack() as on_failure, contextlib.ExitStack() as child_ends:
 
@@ -141,7 +141,7 @@ class ProcessTree:
         self._pid = pid
 
     def ask(self) -> bool:
-        """Ask all of it to leave; whether there was anyone."""
+        """Ask all processes to exit, and return True if there were any."""
         return self._signal(signal.SIGTERM)
 
     def kill(self) -> bool:
@@ -153,7 +153,7 @@ class ProcessTree:
         return self._signal(0)
 
     def close(self) -> None:
-        """Let go of it."""
+        """Do nothing: a process group needs no handle."""
 
     def _signal(self, number: int) -> bool:
         try:

@@ -50,10 +50,10 @@ def signal_name(status: int) -> str:
 async def to_the_end(work: Callable[[], Awaitable[None]]) -> None:
     """Run *work* in a separate task, and wait for it.
 
-    A shield alone would not do: asyncio's own `Task.cancel` reaches through it.
+    A shield alone is not enough, because asyncio's own `Task.cancel` ignores it.
 
     Raises:
-        ExceptionGroup: what *work* raised, as any task of a group.
+        ExceptionGroup: *work* raised an exception.
     """
 
     async def shielded() -> None:
@@ -75,7 +75,7 @@ class LineBuffer:
         """Create an empty buffer.
 
         Args:
-            limit: the bytes that a line may have. After a longer one nothing more is given.
+            limit: the maximum size of a line in bytes. After a longer one, no more lines are returned.
         """
         self.limit = limit
         self.overflowed = False
@@ -269,7 +269,7 @@ class ChildProcess:
         """
         self._buffer.limit = longest
         if self._lines:
-            # First other tasks begin what the last line caused: a notification is handled before the answer after it.
+            # Other tasks begin to handle the last line first, such as a notification before a response.
             await anyio.lowlevel.checkpoint()
         while not self._lines:
             if self._stdout_ended:
@@ -335,7 +335,7 @@ class ChildProcess:
             readers.start_soon(partial(self.drain_stderr, tell=keep))
 
     async def hang_up(self) -> None:
-        """Close this end of its standard output. A task that waits for a line gets None."""
+        """Close our end of its standard output. A task that waits for a line gets None."""
         await self._stdout.aclose()
 
     async def wait(self) -> int:
@@ -362,36 +362,38 @@ class ChildProcess:
     async def stop(self, *, patience: float) -> bool:
         """Stop the process and its tree within about `patience` seconds. Cancellation does not interrupt this.
 
-        Closing standard input asks it to leave, SIGTERM asks the tree, SIGKILL does not ask. What it writes meanwhile
-        is read, so that it is not stuck in a write. Returns whether the process left by itself when asked by the
-        closed input.
+        First its standard input is closed, then the tree gets SIGTERM, then SIGKILL. Its output is read meanwhile, so
+        that it does not hang in a write.
+
+        Returns:
+            True if the process exited after its input was closed, or was stopped before.
         """
         if self._stopped:
             return True
         self._stopped = True
-        left = True
+        has_exited = True
 
         async def end() -> None:
-            nonlocal left
+            nonlocal has_exited
             try:
                 async with anyio.create_task_group() as drain:
                     drain.start_soon(_drain, self._stdout, len)
                     try:
-                        left = await self._leaves(patience)
+                        has_exited = await self._ask_to_exit(patience)
                     finally:
-                        # Whatever went wrong, also where the output is read: that cancels what is awaited here.
+                        # Also after an error in `_drain`, which cancels this wait.
                         with anyio.CancelScope(shield=True):
                             await self._end_tree()
                     if self._process.returncode is None:
                         await self._gone_within(max(patience / 4, _REAP))
                     drain.cancel_scope.cancel()
             finally:
-                await self._let_go()
+                await self._close_handles()
 
         await to_the_end(end)
-        return left
+        return has_exited
 
-    async def _leaves(self, patience: float) -> bool:
+    async def _ask_to_exit(self, patience: float) -> bool:
         """Ask the process to exit, then its tree. Return True if the first was enough."""
         await _close(self._stdin)
         if await self._gone_within(patience / 2):
@@ -400,8 +402,8 @@ class ChildProcess:
         await self._gone_within(patience / 4)
         return False
 
-    async def _let_go(self) -> None:
-        """Close this end of the pipes. A process that has left the tree may keep the other ends open."""
+    async def _close_handles(self) -> None:
+        """Close our ends of the pipes. A process that has left the tree may keep the other ends open."""
         self._tree.close()
         for stream in (self._stdout, self._stderr):
             await _close(stream)

@@ -54,7 +54,7 @@ class _Threaded:
         def work() -> None:
             try:
                 future.set_result(job())
-            except BaseException as error:  # noqa: BLE001 - it is for who waits
+            except BaseException as error:  # noqa: BLE001 - raised in the task that waits
                 future.set_exception(error)
             with contextlib.suppress(anyio.RunFinishedError):
                 anyio.from_thread.run_sync(done.set, token=token)
@@ -74,7 +74,7 @@ class ThreadedSource(_Threaded):
     """A source of bytes from a descriptor, which it closes."""
 
     async def receive(self, max_bytes: int = 65536, /) -> bytes:
-        """The next bytes.
+        """Return the next bytes.
 
         Raises:
             anyio.EndOfStream: there are no more.

@@ -1,6 +1,6 @@
-"""A process and all that belongs to it on Windows: a job object, which ends its members when it is closed.
+"""Child processes on Windows, with a job object for each, which ends its members when it is closed.
 
-What the process starts in its first moment, before it is put into the job, is not in it.
+Children that a process starts before it is put into the job are not in it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ async def start(
 
 
 class ProcessTree:
-    """The job that a process is in, with what it starts; none where the system refuses."""
+    """The job of a process and its children. There is none if the system refuses."""
 
     def __init__(self, pid: int) -> None:
         self._job: Any = None
@@ -58,7 +58,7 @@ class ProcessTree:
             finally:
                 win32api.CloseHandle(process)
         except pywintypes.error:
-            # It may be gone already. What it started is then not ours to end.
+            # It may have exited already. Its children are then not in the job.
             win32api.CloseHandle(job)
         else:
             self._job = job
