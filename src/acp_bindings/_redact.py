@@ -111,22 +111,23 @@ class Redactor:
     def learn(self, value: str) -> None:
         """Redact this short-lived value as well. Only the last `LEARNT` of these are stored."""
         with self._changing:
-            self._work_in()
+            self._process_added()
             known = value in self._given or any(value in forms for forms in self._learnt)
             if not known and len(value) >= SHORTEST:
                 self._learnt.append(frozenset(forms_of(value)))
-                self._order()
+                self._rebuild()
 
-    def _work_in(self) -> None:
+    def _process_added(self) -> None:
         if not self._added:
             return
         with self._changing:
             self._given = self._given.union(form for value in self._added for form in forms_of(value))
-            self._order()
+            self._rebuild()
             # Last, because a thread that finds it empty does not wait for this one.
             self._added = set()
 
-    def _order(self) -> None:
+    def _rebuild(self) -> None:
+        """Sort the secrets for the search."""
         secrets = self._given.union(*self._learnt)
         # Longest first, so that a secret that contains another one is replaced as a whole.
         ordered = sorted(secrets, key=len, reverse=True)
@@ -137,7 +138,7 @@ class Redactor:
 
     def __call__(self, text: str) -> str:
         """Return *text* without the secrets."""
-        self._work_in()
+        self._process_added()
         if self._long or self._short:
             text = _without_inputs(text)
         for secret in self._long:
