@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Literal, TypeAlias, cast
 
+from codegen.naming import INTEGERS
 from codegen.tree import PREFIX, CodegenError, Definitions, Node, arms, types_of, walk
 
 Role: TypeAlias = Literal["definition", "property", "arm", "tag", "item", "excluded"]
@@ -48,7 +49,7 @@ ANNOTATIONS = {"description", "title", "default", *(keyword for keyword in ONLY_
 KNOWN = ANNOTATIONS | BESIDE.keys() | NEEDS_TYPE.keys() | {"discriminator", "type"}
 
 FORMATS = {
-    "integer": {"int32", "int64", "uint16", "uint32", "uint64"},
+    "integer": set(INTEGERS),
     "number": {"double"},
     "string": {"date-time", "regex", "uri"},
 }
