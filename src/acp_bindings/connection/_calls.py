@@ -25,7 +25,6 @@ class Call:
         "over",
         "place",
         "result",
-        "sent_at_once",
         "settled",
         "stray",
         "then",
@@ -35,9 +34,8 @@ class Call:
         self.then = then
         self.inside = inside
         """True if it was sent by a handler that all other messages wait for."""
-        self.sent_at_once = False
         self.place: Place | None = None
-        """Its place among the senders that wait for room; None if it did not have to wait."""
+        """Its place among the senders that wait for room; None if there was room."""
         self.stray = stray
         """The number of stray lines before it."""
         self.settled = False
@@ -52,7 +50,7 @@ class Call:
     @property
     def sent(self) -> bool:
         """True if the request has been sent."""
-        return self.sent_at_once or (self.place is not None and self.place.taken)
+        return self.place is None or self.place.taken
 
     def settle(self, message: Response | ErrorResponse | BadResponse) -> None:
         """Record the response."""

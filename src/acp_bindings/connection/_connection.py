@@ -454,7 +454,6 @@ class Connection:
             await call.place.wait()
         else:
             self._outbox.add(line, hurry=True)
-            call.sent_at_once = True
         if turn and turn.awaited:
             await turn.wait(call.answered)
         else:

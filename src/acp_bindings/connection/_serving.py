@@ -402,8 +402,7 @@ class Serving:
         return done
 
     def _tell(self, call: Call) -> None:
-        # A peer may respond before the request is sent. Messages must not wait for its caller, which waits for room.
-        if call.sent and not call.over:
+        if not call.over:
             self._going_on.add(call)
         call.answered.set()
 
