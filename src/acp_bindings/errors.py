@@ -18,6 +18,13 @@ __all__ = ["AcpError", "DecodeError", "EncodeError", "Finding", "Issue", "Path",
 
 
 _SHOWN = 3
+_LONGEST = 200
+
+
+def one_line(text: str) -> str:
+    """Return *text* on one line, in printable characters, and shortened if it is long."""
+    short = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in short)
 
 
 def summarize(messages: Sequence[str]) -> str:

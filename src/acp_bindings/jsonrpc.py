@@ -45,7 +45,7 @@ from acp_bindings._models.reading import notes
 from acp_bindings._models.validators import Validate, validate_of
 from acp_bindings.decoding import decode, look_again, read_text
 from acp_bindings.encoding import encode
-from acp_bindings.errors import DecodeError, Finding
+from acp_bindings.errors import DecodeError, Finding, one_line
 from acp_bindings.messages import (
     BadLine,
     BadResponse,
@@ -570,8 +570,6 @@ class Codec:
             return Response(id_, method, *self._typed(type_.result if type_ else Any, result))
         except DecodeError as refusal:
             what = "result" if error is None else "error"
-            from acp_bindings.setup.errors import one_line  # noqa: PLC0415 - only errors need it
-
             said = members_of(error).get("message")
             quoted = f' ("{one_line(said)}")' if isinstance(said, str) else ""
             return BadResponse(id_, method, f"its {what} is not a valid {refusal.type_name}{quoted}", refusal.issues)

@@ -22,9 +22,8 @@ from acp_bindings._models.base import known_member
 from acp_bindings._to_v1 import to_v1
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
-from acp_bindings.errors import DecodeError
+from acp_bindings.errors import DecodeError, one_line
 from acp_bindings.setup._paths import HERE, Roots, is_absolute, likeness
-from acp_bindings.setup.errors import one_line
 
 if TYPE_CHECKING:
     from acp_bindings.client._state import Folding

@@ -23,10 +23,10 @@ from acp_bindings.connection._outbox import ByteSink, Outbox
 from acp_bindings.connection._serving import TURN, Serving, Turn
 from acp_bindings.connection._stray import Stray
 from acp_bindings.connection.errors import ConnectionClosed, TimedOut, alone, log
+from acp_bindings.errors import one_line
 from acp_bindings.jsonrpc import CANCEL, PARSE_ERROR, Codec, ProtocolPackage, Role
 from acp_bindings.messages import BadLine, BadResponse, ErrorResponse, Id, Notification, Request, Response
 from acp_bindings.methods import Asks
-from acp_bindings.setup.errors import one_line
 
 T = TypeVar("T")
 Result = TypeVar("Result")

@@ -22,6 +22,7 @@ from typing import (
     overload,
 )
 
+from acp_bindings._json import package_of
 from acp_bindings.connection.errors import log
 from acp_bindings.jsonrpc import CANCEL
 from acp_bindings.messages import Notification, Request
@@ -317,8 +318,6 @@ def _classes_in(type_: object) -> Iterator[type[object]]:
 
 def package_name(type_: NotificationType) -> str | None:
     """Return the name of the protocol package of its params, which may be a union and so without a module."""
-    from acp_bindings._json import package_of  # noqa: PLC0415 - only warnings need it
-
     return package_of(next(_classes_in(type_.params)).__module__)
 
 

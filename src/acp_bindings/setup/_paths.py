@@ -18,8 +18,8 @@ from typing import Literal, TypeAlias
 
 from acp_bindings._models.base import known_member
 from acp_bindings._problems.transports import ARGUMENTS_APART
-from acp_bindings.errors import AcpError
-from acp_bindings.setup.errors import InvalidParams, one_line
+from acp_bindings.errors import AcpError, one_line
+from acp_bindings.setup.errors import InvalidParams
 
 Flavour: TypeAlias = Literal["posix", "windows", "any"]
 """The kind of paths: those of the system that the agent runs on, or any if it is not known."""

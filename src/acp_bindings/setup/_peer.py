@@ -12,11 +12,11 @@ from acp_bindings._json import members_of
 from acp_bindings._lazy import closest
 from acp_bindings._models.base import Model
 from acp_bindings.decoding import decode
-from acp_bindings.errors import DecodeError, Finding, Path
+from acp_bindings.errors import DecodeError, Finding, Path, one_line
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup._versions import by_version, name_of, read_version, version_of
 from acp_bindings.setup.capabilities import ALWAYS, TABLES, Capability, Side, has_word, known, members, says, written
-from acp_bindings.setup.errors import BadProtocolVersion, Remark, UnsupportedProtocolVersion, one_line
+from acp_bindings.setup.errors import BadProtocolVersion, Remark, UnsupportedProtocolVersion
 
 if TYPE_CHECKING:
     from acp_bindings.setup.unions import (

@@ -37,7 +37,7 @@ from acp_bindings._envelope import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_F
 from acp_bindings._json import items_of, members_of
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
-from acp_bindings.errors import AcpError, Issue, Path, format_path, summarize
+from acp_bindings.errors import AcpError, Issue, Path, format_path, one_line, summarize
 
 if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage
@@ -68,15 +68,6 @@ class Remark:
     def __str__(self) -> str:
         """`agentCapabilities.mcp: this capability is unknown and ignored; did you mean mcpCapabilities?`."""
         return f"{format_path(self.path)}{self.message}"
-
-
-_MOST = 200
-
-
-def one_line(text: str) -> str:
-    """Return *text* on one line, in printable characters, and shortened if it is long."""
-    short = text if len(text) <= _MOST else text[:_MOST] + "…"
-    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in short)
 
 
 def issues_in(data: object) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from acp_bindings.setup.errors import one_line
+from acp_bindings.errors import one_line
 
 
 @pytest.mark.parametrize(
