@@ -298,23 +298,28 @@ class HttpLink:
 
     async def _take(self, line: bytes, session_id: str | None) -> None:
         closed = None
-        if session_of(line) is None and (about := outline(line)) is not None:
-            if about.method is None:
-                request = self._requests.pop(about.key, None)
-                opened = about.result.get("sessionId")
-                if opened is None and request is not None and request.method in OPENS_SESSION:
-                    opened = request.session_id
-                if opened and is_sendable(opened):
-                    # At once: the server keeps what the agent sends for the session until then.
-                    self._open(opened).retry.set()
-                if request and request.session_id and request.method in CLOSES_SESSION and not about.is_error:
-                    closed = self._streams.pop(request.session_id, None)
-            elif about.is_request and session_id is not None:
-                self._asked[about.key] = session_id
-        elif line.startswith(b'{"jsonrpc":"2.0","id"') and session_id is not None:
-            self._asked[cast("Outline", outline(line)).key] = session_id
+        # Most lines are notifications of a session, which need not be parsed.
+        is_known = session_of(line) is not None and not line.startswith(b'{"jsonrpc":"2.0","id"')
+        about = None if is_known else outline(line)
+        if about is not None and about.method is None:
+            closed = self._settle(about)
+        elif about is not None and about.is_request and session_id is not None:
+            self._asked[about.key] = session_id
         await self._feed(line)
         if closed:
             closed.moved.notify_all()
             # Only now, because this may be the stream that is read here.
             closed.reading.cancel()
+
+    def _settle(self, response: Outline) -> _Stream | None:
+        """Open the stream of a session that a response opens, and return the stream of one that it closes."""
+        request = self._requests.pop(response.key, None)
+        opened = response.result.get("sessionId")
+        if opened is None and request is not None and request.method in OPENS_SESSION:
+            opened = request.session_id
+        if opened and is_sendable(opened):
+            # At once: the server keeps what the agent sends for the session until then.
+            self._open(opened).retry.set()
+        if request and request.session_id and request.method in CLOSES_SESSION and not response.is_error:
+            return self._streams.pop(request.session_id, None)
+        return None
