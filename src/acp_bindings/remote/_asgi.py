@@ -125,7 +125,8 @@ class AcpApp:
             raise ValueError(f"ACP cannot be served over {scope['type']!r}")
         exchange = _Exchange(scope, receive, send)
         try:
-            identity = await self._admit(exchange)
+            self._admit(exchange)
+            identity = await self._identity(exchange)
             if scope["type"] == "websocket":
                 await self._web_socket(exchange, identity)
             else:
@@ -148,13 +149,7 @@ class AcpApp:
         """
         import uvicorn  # noqa: PLC0415 - only used here
 
-        if sys.platform != "win32":
-            import resource  # noqa: PLC0415 - not there on Windows
-
-            with suppress(OSError, ValueError):
-                # Not higher, because some programs that an agent starts close all descriptors up to the limit.
-                soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-                resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 65_536)), hard))
+        _raise_limit_of_open_files()
         if find_spec("websockets") is None:
             log.warning("WebSockets are refused, because websockets is missing: pip install 'acp-bindings[remote]'")
         # uvicorn takes the response to a handshake for none.
@@ -179,8 +174,8 @@ class AcpApp:
 
     # -- admission
 
-    async def _admit(self, exchange: _Exchange) -> str | None:
-        """Return the identity of the caller.
+    def _admit(self, exchange: _Exchange) -> None:
+        """Check the path, the host, the origin and the size of the headers of a request.
 
         Raises:
             Refusal: the request must not be answered.
@@ -198,14 +193,21 @@ class AcpApp:
         if (origin := headers.get("origin")) is not None and origin.lower() not in self._origins:
             log.warning("a request from the web page %r was refused; add it to origins= to allow it", origin)
             raise Refusal(403, "web pages of this origin are not allowed; the server has to list it in origins=")
+
+    async def _identity(self, exchange: _Exchange) -> str | None:
+        """Return the identity of the caller; None if there is no authentication.
+
+        Raises:
+            Refusal: the caller has no identity.
+        """
         if self._authenticate is None:
             return None
-        client = scope.get("client")
-        identity: Any = self._authenticate(Caller(headers, client[0] if client else None, scope))
+        client = exchange.scope.get("client")
+        identity: Any = self._authenticate(Caller(exchange.headers, client[0] if client else None, exchange.scope))
         if isawaitable(identity):
             identity = await identity
         if not identity:
-            log.info("a request from %s was refused, because authenticate returned no identity", scope.get("client"))
+            log.info("a request from %s was refused, because authenticate returned no identity", client)
             raise Refusal(401, "authentication is required", {"www-authenticate": "Bearer"})
         if not isinstance(identity, str):
             raise TypeError(f"authenticate must return a str or None, not {type(identity).__name__}")
@@ -517,6 +519,17 @@ class _Running:
         """End all connections and the agent."""
         self.stopping.set()
         await self.stopped.wait()
+
+
+def _raise_limit_of_open_files() -> None:
+    """Raise the limit for this process, because each connection needs several files."""
+    if sys.platform != "win32":
+        import resource  # noqa: PLC0415 - not there on Windows
+
+        with suppress(OSError, ValueError):
+            # Not higher, because some programs that an agent starts close all descriptors up to the limit.
+            soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 65_536)), hard))
 
 
 _tasks: set[asyncio.Task[None]] = set()
