@@ -18,7 +18,7 @@ def members_of(value: Any) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def parsed_members(text: bytes) -> dict[str, Any]:
+def parsed_members(text: bytes | bytearray) -> dict[str, Any]:
     """Return the members of the JSON object in *text*, none if it is something else."""
     try:
         return members_of(from_json(text))

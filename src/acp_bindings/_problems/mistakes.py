@@ -13,7 +13,7 @@ from typing import Any, cast, get_origin
 
 from pydantic_core import from_json
 
-from acp_bindings._json import kind_of, members_of, package_of
+from acp_bindings._json import kind_of, members_of, package_of, parsed_members
 from acp_bindings._models.base import Model
 from acp_bindings._problems.transports import AS_PAIRS, type_fault
 from acp_bindings.errors import Issue, Path
@@ -213,11 +213,5 @@ _AS_LISTS = {"env": AS_PAIRS, "headers": AS_PAIRS, "mcpServers": 'write [{"name"
 
 def _inner_of(text: bytes | bytearray) -> str | None:
     """Return the field with the payload of a JSON-RPC message; None if *text* is not such a message."""
-    try:
-        value: Any = from_json(text)
-    except ValueError:
-        return None
-    if not isinstance(value, dict) or "jsonrpc" not in value:
-        return None
-    members = cast("dict[str, Any]", value)
-    return next((each for each in ("params", "result", "error") if each in members), None)
+    members = parsed_members(text)
+    return next((each for each in ("params", "result", "error") if each in members and "jsonrpc" in members), None)
