@@ -249,7 +249,7 @@ class AcpApp:
             raise Refusal(501, "JSON-RPC batches are not supported; send one message per request")
         line = as_line(body)
         about = outline(line)
-        if about is None or (about.method is None and about.id is ...):
+        if about is None:
             raise Refusal(400, "the body is not a JSON-RPC message")
         if about.method == INITIALIZE and CONNECTION_ID not in headers:
             if about.id is ...:

@@ -63,7 +63,7 @@ class Outline(NamedTuple):
 
 
 def outline(line: bytes) -> Outline | None:
-    """Return what a message is about; None if it is not a JSON object."""
+    """Return what a message is about; None if it is not a request, a notification or a response."""
     try:
         message: Any = from_json(line, cache_strings="keys")
     except ValueError:
@@ -71,6 +71,8 @@ def outline(line: bytes) -> Outline | None:
     if not isinstance(message, dict):
         return None
     message = cast("dict[str, Any]", message)
+    if "id" not in message and not isinstance(message.get("method"), str):
+        return None
     method, result = message.get("method"), members_of(message.get("result"))
     return Outline(
         method if isinstance(method, str) else None,

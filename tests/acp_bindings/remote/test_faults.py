@@ -633,18 +633,27 @@ async def test_a_web_page_in_place_of_an_event_stream_ends_the_connection() -> N
     assert (error.code, 'a page titled "Maintenance"' in str(error)) == ("not_acp", True)
 
 
-async def test_a_web_page_in_response_to_a_message_ends_the_request() -> None:
-    class Page(Scripted):
+@pytest.mark.parametrize(
+    ("content_type", "body", "said"),
+    [
+        ("text/html", b"<title>Maintenance</title>", "Maintenance"),
+        ("application/json", b'{"message": "accepted"}', 'instead of ACP: "accepted"'),
+    ],
+)
+async def test_a_response_to_a_message_that_is_none_ends_the_request(content_type: str, body: bytes, said: str) -> None:
+    class Odd(Scripted):
         def respond(self, request: Request) -> Iterator[bytes]:
-            if request.message.get("method") == "session/new":
-                yield reply(200, b"<title>Maintenance</title>", content_type="text/html")
+            if request.method == "POST" and request.message.get("method") != "initialize":
+                yield reply(200, body, content_type=content_type)
             else:
                 yield from super().respond(request)
 
-    with raw_server(Page()) as raw, anyio.fail_after(20):
+    server = Odd()
+    with raw_server(server) as raw, anyio.fail_after(20):
         async with Client("test", version="1.0").connect(to(raw.origin, "http")) as connected:
-            with pytest.raises(RequestError, match="Maintenance"):
+            with pytest.raises(RequestError, match=said):
                 await connected.session(cwd="/tmp")
+    assert [each.method for each in server.requests].count("POST") == 2
 
 
 @pytest.mark.parametrize(("status", "code"), [(500, "http_error"), (410, "disconnected")])
