@@ -148,15 +148,9 @@ def reason_of_reply(  # noqa: PLR0911 - a table
             when = f"after {reply.retry_after:g} s" if reply.retry_after is not None else "later"
             return "rate_limited", f"has too many connections or requests (429{through}){said}; try again {when}"
         case _ if reply.is_compressed:
-            return (
-                "not_acp",
-                "sent a compressed response, which is not accepted; does a proxy compress it?",
-            )
+            return "not_acp", "sent a compressed response, which is not accepted; does a proxy compress it?"
         case _ if status == 406 or "mcp-session-id" in reply.headers or (text and _MCP.search(body)):
-            return (
-                "not_acp",
-                f"looks like an MCP server ({status}){said}; pass it to a session instead",
-            )
+            return "not_acp", f"looks like an MCP server ({status}){said}; pass it to a session instead"
         case 404 | 405:
             return "not_found", f"does not serve ACP at this path ({status}{through}){said}; it is often /acp"
         case _ if status >= 400:
