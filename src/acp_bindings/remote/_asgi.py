@@ -6,8 +6,8 @@ import asyncio
 import logging
 import sys
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from contextvars import Context
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -475,13 +475,9 @@ def asgi(
         limits: what is accepted of clients.
         **options: `pass_unknown`, `most_requests`, `most_bytes` and `trace`, as for `Connection`.
     """
-
-    @asynccontextmanager
-    async def hosting() -> AsyncGenerator[Hosting]:
-        yield _PlainHosting(handlers)
-
+    plain = _PlainHosting(handlers)
     return AcpApp(
-        hosting,
+        lambda: nullcontext(plain),
         protocol=protocol,
         path=path,
         authenticate=authenticate,
