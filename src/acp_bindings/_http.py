@@ -53,11 +53,11 @@ def ssl_context(
                 cafile=None if is_folder else where, capath=where if is_folder else None
             )
     if cert:
-        _show_certificate(context, *(cert if isinstance(cert, tuple) else (cert,)))
+        _load_client_certificate(context, *(cert if isinstance(cert, tuple) else (cert,)))
     return context
 
 
-def _show_certificate(
+def _load_client_certificate(
     context: ssl.SSLContext, certificate: Path, key: Path | None = None, password: Path | None = None
 ) -> None:
     for path in (certificate, key):

@@ -244,7 +244,7 @@ class Connection:
                 self._calls.fail(sent.id, self.gone)
             else:
                 in_time = _NOTHING if timeout is None else anyio.move_on_after(timeout)
-                with self._asking(turn, inside=inside), in_time:
+                with self._waiting_for_peer(turn, inside=inside), in_time:
                     await self._ask(call, sent.line, turn)
         finally:
             name = self._calls.give_up(sent.id)
@@ -340,7 +340,7 @@ class Connection:
             if iscoroutine(what):
                 what.close()
             raise
-        with self._asking(turn, inside=self._is_inside(turn)):
+        with self._waiting_for_peer(turn, inside=self._is_inside(turn)):
             return await self._waiting.wait_for(what, turn)
 
     def close(self) -> None:
@@ -351,7 +351,7 @@ class Connection:
         """
         if self._thread not in (None, get_ident()):
             raise RuntimeError(self._wrong_place("close it"))
-        self._fail_all(self._lose(ConnectionClosed(_CLOSED)))
+        self._fail_all(self._set_gone(ConnectionClosed(_CLOSED)))
         self._reading.cancel()
         self._outbox.end()
         self._serving.cancel_all()
@@ -442,7 +442,7 @@ class Connection:
             await self._has_read.wait()
         self._reading.cancel()
 
-    def _asking(self, turn: Turn | None, *, inside: bool) -> AbstractContextManager[None]:
+    def _waiting_for_peer(self, turn: Turn | None, *, inside: bool) -> AbstractContextManager[None]:
         """Return a context manager for the time in which a handler waits for the peer."""
         # A request from inside gets its response out of order, so it does not wait for earlier messages.
         return self._serving.asking(None if inside else turn) if turn else _NOTHING
@@ -469,7 +469,7 @@ class Connection:
             self.close()
             raise
         if not self.gone:
-            self._lose(await self._explain(end))
+            self._set_gone(await self._explain(end))
 
     async def _read_to_end(self) -> ConnectionClosed:
         lines = self._lines
@@ -478,33 +478,33 @@ class Connection:
                 chunk = await self._source.receive(_CHUNK)
             except anyio.EndOfStream:
                 if rest := lines.rest():
-                    await self._take_all([rest])
+                    await self._dispatch_all([rest])
                 return ConnectionClosed("the peer closed the connection")
             except (OSError, *_GONE):
                 return ConnectionClosed("the connection was lost")
-            await self._take_all(lines.feed(chunk))
+            await self._dispatch_all(lines.feed(chunk))
         wrong = f"a line is longer than {lines.limit} bytes"
         error = {"code": PARSE_ERROR, "message": f"Parse error: {wrong}"}
         self._outbox.owe(line_of({"id": None}, "error", error))
         return ConnectionClosed(f"reading stopped: {wrong}")
 
-    async def _take_all(self, lines: list[bytes]) -> None:
+    async def _dispatch_all(self, lines: list[bytes]) -> None:
         for count, line in enumerate(lines, 1):
-            if done := self._take(line):
+            if done := self._dispatch(line):
                 await done.wait()
             elif not count % _IN_A_ROW:
                 await anyio.lowlevel.checkpoint()
-                await self._room()
-        await self._room()
+                await self._wait_for_room()
+        await self._wait_for_room()
 
-    async def _room(self) -> None:
+    async def _wait_for_room(self) -> None:
         """Wait until more lines may be read."""
         if self._serving.is_crowded:
             await self._serving.room()
         if self._outbox.owes_much:
             await self._outbox.paid()
 
-    def _take(self, line: bytes) -> anyio.Event | None:
+    def _dispatch(self, line: bytes) -> anyio.Event | None:
         """Dispatch a line.
 
         Returns:
@@ -542,7 +542,7 @@ class Connection:
         else:
             self._serving.answer(call, size)
 
-    def _lose(self, end: ConnectionClosed) -> ConnectionClosed:
+    def _set_gone(self, end: ConnectionClosed) -> ConnectionClosed:
         """Record that no more messages arrive.
 
         Returns:

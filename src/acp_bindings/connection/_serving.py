@@ -229,7 +229,7 @@ class Serving:
     async def room(self) -> None:
         """Wait until it is not crowded. A long wait is logged, because the peer may seem to hang."""
         with anyio.move_on_after(_LONG) as soon:
-            await self._room_made()
+            await self._until_room()
         if soon.cancelled_caught:
             behind = f", {len(self._backlog)} messages wait for the handler of {self.turn.method}" if self.turn else ""
             log.warning(
@@ -239,7 +239,7 @@ class Serving:
                 behind,
                 ", and it does not read responses" if self._outbox.is_full else "",
             )
-            await self._room_made()
+            await self._until_room()
 
     @contextlib.contextmanager
     def asking(self, turn: Turn | None) -> Generator[None]:
@@ -306,7 +306,7 @@ class Serving:
         if handler is None:
             self._outbox.owe(self._codec.fail(request, METHOD_NOT_FOUND, "Method not found"))
         elif handler.exclusive:
-            return self._alone(partial(self._serve_alone, request, handler), size)
+            return self._enqueue_exclusive(partial(self._serve_alone, request, handler), size)
         elif self._request_bytes + size > self._most_bytes and self._request_bytes:
             wrong = f"the requests in progress and this one have more than {self._most_bytes} bytes"
             log.log(
@@ -319,7 +319,7 @@ class Serving:
             self._unanswered[request.id] = request, scope
             self._requests += 1
             self._request_bytes += size
-            self._later(partial(self._serve, request, handler, scope, size), size, asks=True)
+            self._enqueue(partial(self._serve, request, handler, scope, size), size, asks=True)
         return None
 
     def update(self, line: bytes) -> bool:
@@ -341,20 +341,20 @@ class Serving:
         if handler is None:
             log.debug("nothing handles %s", message.method)
         elif handler.exclusive:
-            return self._alone(partial(self._notify, message, handler), size)
+            return self._enqueue_exclusive(partial(self._notify, message, handler), size)
         elif handler.waits or self._busy or self._going_on:
-            self._later(partial(self._notify, message, handler), size)
-        elif waiting := self._told(message, handler):
+            self._enqueue(partial(self._notify, message, handler), size)
+        elif waiting := self._call_now(message, handler):
             called = Handler(lambda _params, _connection: waiting, waits=True, exclusive=False)
-            self._later(partial(self._notify, message, called), size)
+            self._enqueue(partial(self._notify, message, called), size)
         return None
 
     def answer(self, call: Call, size: int) -> None:
         """Wake the caller of a request after all earlier messages have been handled. Later messages wait for it."""
         if self._busy:
-            self._later(partial(self._tell, call), size, asks=None)
+            self._enqueue(partial(self._deliver, call), size, asks=None)
         else:
-            self._tell(call)
+            self._deliver(call)
 
     def went_on(self, call: Call) -> None:
         """Record that the caller of *call* no longer waits."""
@@ -374,10 +374,10 @@ class Serving:
             self._ended.set()
 
         self._gone = True
-        self._later(step, 0, asks=None)
+        self._enqueue(step, 0, asks=None)
         self.progress.notify_all()
 
-    def _later(self, step: _Step, size: int, *, asks: bool | None = False) -> None:
+    def _enqueue(self, step: _Step, size: int, *, asks: bool | None = False) -> None:
         self._backlog.append((size, step, asks))
         self._bytes += size
         if not self._busy:
@@ -388,7 +388,7 @@ class Serving:
                 # Not after the end: the task group may have been left.
                 self._tasks.start_soon(self._work)
 
-    def _alone(self, job: Callable[[], Coroutine[Any, Any, None]], size: int) -> anyio.Event:
+    def _enqueue_exclusive(self, job: Callable[[], Coroutine[Any, Any, None]], size: int) -> anyio.Event:
         """Run *job* in order, and return an event that is set when it is done."""
         done = anyio.Event()
 
@@ -398,10 +398,10 @@ class Serving:
             finally:
                 done.set()
 
-        self._later(do, size)
+        self._enqueue(do, size)
         return done
 
-    def _tell(self, call: Call) -> None:
+    def _deliver(self, call: Call) -> None:
         if not call.over:
             self._going_on.add(call)
         call.answered.set()
@@ -430,7 +430,7 @@ class Serving:
                 continue
             if asks is not kind and asks is not None:
                 if kind is not None:
-                    self._leave_the_rest()
+                    self._hand_over()
                     return
                 kind = asks
                 if not asks:
@@ -438,7 +438,7 @@ class Serving:
             backlog.popleft()
             self._bytes -= size
             self.progress.notify_all()
-            if (job := step()) and await run_apart(job, self._leave_the_rest if asks else None) and asks:
+            if (job := step()) and await run_apart(job, self._hand_over if asks else None) and asks:
                 return
 
     async def _let_others_end(self) -> None:
@@ -449,7 +449,8 @@ class Serving:
             self._too_slow = True
             self._cancel_requests()
 
-    def _leave_the_rest(self) -> None:
+    def _hand_over(self) -> None:
+        """Let another task continue with the backlog."""
         self._has_worker = False
         if self._backlog:
             self._tasks.start_soon(self._work)
@@ -520,7 +521,7 @@ class Serving:
         level = logging.DEBUG if gone and isinstance(alone(error), ConnectionClosed) else logging.ERROR
         log.log(level, "the handler of %s failed", method, exc_info=error)
 
-    def _told(self, message: Notification, handler: Handler) -> Awaitable[Any] | None:
+    def _call_now(self, message: Notification, handler: Handler) -> Awaitable[Any] | None:
         """Call a handler now, and return its result if that must be awaited."""
         # In a context of its own, as other handlers.
         result = self._run(message.method, copy_context().run, handler.handle, message.params, self._connection)
@@ -551,7 +552,7 @@ class Serving:
         await self._outbox.broken.wait()
         self.cancel_all()
 
-    async def _room_made(self) -> None:
+    async def _until_room(self) -> None:
         while self.is_crowded:
             await self.progress.wait()
 
