@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
-import anyio
 import httpx
 
 from acp_bindings._http import Cert, Verify
@@ -14,7 +13,7 @@ from acp_bindings._logs import kept_out_of_logs
 from acp_bindings.connection._connection import LONGEST, Connection, Options
 from acp_bindings.connection.errors import ConnectionClosed
 from acp_bindings.jsonrpc import ProtocolPackage, Role
-from acp_bindings.remote._http_client import HttpLink
+from acp_bindings.remote._http_client import HttpLink, open_http
 from acp_bindings.remote._network import Auth, Network
 
 if TYPE_CHECKING:
@@ -115,24 +114,13 @@ async def open_link(
 ) -> AsyncGenerator[HttpLink | WebSocketLink]:
     """Open the streams of a connection to an agent at a URL, for lines. The arguments are those of `connect_url`."""
     network = Network(url, timeout=timeout, **options)
-    error: BaseException | None = None
-    async with AsyncExitStack() as stack:
-        stack.enter_context(kept_out_of_logs(network.hide))
-        await stack.enter_async_context(network.client)
-        link: Any
-        if network.is_websocket:
-            from acp_bindings.remote._websocket_client import open_websocket  # noqa: PLC0415 - only used here
+    opening: AbstractAsyncContextManager[HttpLink | WebSocketLink]
+    if network.is_websocket:
+        from acp_bindings.remote._websocket_client import open_websocket  # noqa: PLC0415 - only used here
 
-            link = await stack.enter_async_context(open_websocket(network, limit=limit))
-            tasks = None
-        else:
-            tasks = await stack.enter_async_context(anyio.create_task_group())
-            link = HttpLink(network, tasks, limit=limit)
-        try:
+        opening = open_websocket(network, limit=limit)
+    else:
+        opening = open_http(network, limit=limit)
+    with kept_out_of_logs(network.hide):
+        async with network.client, opening as link:
             yield link
-        except BaseException as caught:  # noqa: BLE001 - the task group would wrap it
-            error = caught
-        if tasks is not None:
-            tasks.cancel_scope.cancel()
-    if error is not None:
-        raise error

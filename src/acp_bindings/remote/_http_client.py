@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 
 import anyio
@@ -323,3 +323,17 @@ class HttpLink:
         if request and request.session_id and request.method in CLOSES_SESSION and not response.is_error:
             return self._streams.pop(request.session_id, None)
         return None
+
+
+@asynccontextmanager
+async def open_http(network: Network, *, limit: int) -> AsyncGenerator[HttpLink]:
+    """Return the link of a connection over HTTP, whose event streams are read until the end of the block."""
+    error: BaseException | None = None
+    async with anyio.create_task_group() as tasks:
+        try:
+            yield HttpLink(network, tasks, limit=limit)
+        except BaseException as caught:  # noqa: BLE001 - the task group would wrap it
+            error = caught
+        tasks.cancel_scope.cancel()
+    if error is not None:
+        raise error
