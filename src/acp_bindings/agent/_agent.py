@@ -267,7 +267,6 @@ class Agent(Generic[M]):
     def login(self, handler: Callable[[str], Awaitable[object]]) -> Callable[[str], Awaitable[object]]:
         """Decorate the async function that logs in, with the id of one of the `auth_methods`."""
         self._login = handler
-        self._capabilities.add("auth.login")
         return handler
 
     def logout(self, handler: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[object]]:
