@@ -184,12 +184,13 @@ def test_the_words_of_a_command_have_no_quotes_on_windows_either() -> None:
 
 
 async def test_capabilities_are_left_out() -> None:
-    async with raw_client(Play(without={"session.load", "prompt.image"}), 1) as client:
+    async with raw_client(Play(without={"session.load", "prompt.image", "auth.logout"}, auth=True), 1) as client:
         capabilities = (await client.initialize())["result"]["agentCapabilities"]
         await client.hear_all()
     assert not capabilities["loadSession"]
     assert not capabilities["promptCapabilities"]["image"]
     assert capabilities["promptCapabilities"]["audio"]
+    assert "auth" not in capabilities
 
 
 async def test_a_login_is_required_first(version: int) -> None:
