@@ -86,6 +86,7 @@ class TestBounds:
                 asked = await peer.hear()
                 await peer.say({"id": 1, "method": "_acme/stay"})
                 await until_crowded(agent)
+                await anyio.wait_all_tasks_blocked()
                 await fill(agent)
                 await peer.say({"id": asked["id"], "result": "read"})
                 release.set()
@@ -117,6 +118,46 @@ class TestBounds:
                 await fill(agent)
                 await peer.say({"id": 1, "method": "_acme/begin"}, {"method": "_acme/read"})
                 await was_read.wait()
+
+    @pytest.mark.usefixtures("hasty")
+    @pytest.mark.parametrize("asks", [True, False])
+    async def test_a_crowded_side_reads_again_when_a_handler_waits_for_the_peer(self, *, asks: bool) -> None:
+        was_read, may_send = anyio.Event(), anyio.Event()
+
+        async def send(params: Any, connection: Connection) -> None:
+            await may_send.wait()
+            if asks:
+                await connection.request(method="_acme/back")
+            else:
+                await fill(connection)
+                await connection.notify(method="_acme/told")
+
+        with anyio.fail_after(5):
+            async with against({"_acme/do": send, "_acme/read": setting(was_read)}, most_requests=1) as (agent, peer):
+                await peer.say({"id": 1, "method": "_acme/do"})
+                await until_crowded(agent)
+                await peer.say({"method": "_acme/read"})
+                await anyio.wait_all_tasks_blocked()
+                assert not was_read.is_set()
+                may_send.set()
+                await was_read.wait()
+
+    @pytest.mark.usefixtures("hasty")
+    async def test_a_request_that_may_not_begin_yet_does_not_delay_the_end_after_the_grace(self) -> None:
+        with anyio.fail_after(5):
+            async with (
+                against({"_acme/stay": forever}, most_requests=1, grace=0.1) as (agent, peer),
+                anyio.create_task_group() as tasks,
+            ):
+                await fill(agent)
+                tasks.start_soon(partial(agent.notify, method="_acme/told"))
+                await peer.say(*({"id": number, "method": "_acme/stay"} for number in (1, 2)))
+                while not agent._serving._begun:
+                    await anyio.lowlevel.checkpoint()
+                await anyio.wait_all_tasks_blocked()
+                await peer.stream.send_eof()
+                await agent.wait_ended()
+                tasks.cancel_scope.cancel()
 
     async def test_the_limits_apply_while_a_request_waits_and_the_peer_reads(self) -> None:
         with anyio.fail_after(5):

@@ -277,3 +277,14 @@ async def test_withdrawing_the_only_line_admits_waiting_senders() -> None:
         await outbox.flush()
 
         assert sink.sent == [b"first", b"waited"]
+
+
+async def test_flush_returns_when_the_last_line_is_withdrawn() -> None:
+    line = b"line"
+    outbox = Outbox(Held())
+    outbox.add(line)
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(outbox.flush)
+            await anyio.wait_all_tasks_blocked()
+            assert outbox.withdraw(line)
