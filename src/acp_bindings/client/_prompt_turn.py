@@ -129,7 +129,7 @@ class _Updates(AsyncIterator["SessionUpdate"]):
     def __init__(self, conversation: Conversation, turn: Running) -> None:
         self._conversation = conversation
         self._turn = turn
-        self._in_a_row = 0
+        self._taken = 0
 
     async def __anext__(self) -> SessionUpdate:
         turn = self._turn
@@ -138,15 +138,13 @@ class _Updates(AsyncIterator["SessionUpdate"]):
         while not turn.buffer:
             if turn.ended.is_set():
                 raise turn.error or StopAsyncIteration
-            self._in_a_row = 0
             try:
                 await turn.news()
             except BaseException:
                 await self._conversation.leave(turn)
                 raise
-        self._in_a_row += 1
-        if self._in_a_row >= _IN_A_ROW:
-            self._in_a_row = 0
+        self._taken += 1
+        if not self._taken % _IN_A_ROW:
             await anyio.lowlevel.checkpoint()
         return turn.buffer.popleft()
 
