@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from acp_bindings import v1, v2
 from acp_bindings.client import Client, Files
 from acp_bindings.connection import CannotStart, Connection, ConnectionClosed, RequestFailed, connect_process
 from acp_bindings.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
-from acp_bindings.setup import OPENING, RequestError, UnsupportedProtocolVersion
+from acp_bindings.setup import OPENING, NotAbsolute, RequestError, UnsupportedProtocolVersion
 from tests.acp_bindings.client.support import Agent, connected, hello, said, streams
 
 pytestmark = pytest.mark.anyio
@@ -47,6 +48,13 @@ async def test_the_example_agent_responds_requests_permission_writes_and_loads(
                 texts = [each.text for each in again.state.messages if each.role == "agent"]
                 assert texts == ["Hello\n", "1\n", "Again\n"]
     assert (tmp_path / "notes.txt").read_text() == "remember"
+
+
+async def test_a_process_does_not_get_paths_of_another_system() -> None:
+    with anyio.fail_after(30):
+        async with Client("editor", version="1.0").connect(EXAMPLE) as agent:
+            with pytest.raises(NotAbsolute):
+                await agent.session(cwd="/project" if os.name == "nt" else "C:\\project")
 
 
 async def test_a_command_is_found_on_path_and_its_response_is_printed(
