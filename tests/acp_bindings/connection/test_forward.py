@@ -41,6 +41,21 @@ async def test_lines_are_forwarded_whole_however_they_arrive() -> None:
     assert await told(b"one\ntw", b"o\r\n", b"", b"\nlast") == ["one", "two", "", "last"]
 
 
+async def test_lines_and_the_end_are_noticed_while_there_are_none() -> None:
+    lines: list[str] = []
+    forwarder = LineForwarder(lines.append, hide=Redactor())
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(forwarder.run)
+            await anyio.wait_all_tasks_blocked()
+            forwarder.feed(b"one\n")
+            while not lines:
+                await anyio.sleep(0.01)
+            await anyio.wait_all_tasks_blocked()
+            await forwarder.finish()
+            assert forwarder._told.is_set()
+
+
 async def test_a_secret_in_two_chunks_is_redacted() -> None:
     assert await told(f"key {SECRET[:7]}".encode(), f"{SECRET[7:]} is old\n".encode()) == ["key [redacted] is old"]
 
