@@ -564,6 +564,47 @@ async def test_all_requests_that_wait_for_room_on_a_connection_continue() -> Non
                 received += await hosted.receive()
 
 
+async def test_whatever_waits_for_a_hosted_connection_ends_with_it() -> None:
+    line = b'{"jsonrpc":"2.0","method":"_acme/did"}\n'
+    about = outline(line)
+    assert about is not None
+    full, empty = (HostedConnection(identity=None, limits=Limits(buffer=1)) for _ in range(2))
+    stream = empty.stream(None)
+    assert stream is not None
+
+    async def receive() -> None:
+        with pytest.raises(anyio.EndOfStream):
+            await empty.receive()
+
+    with anyio.fail_after(5):
+        await full.deliver(line, about, None)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(full.deliver, line, about, None)
+            tasks.start_soon(receive)
+            tasks.start_soon(stream.take, stream.attach(None))
+            await anyio.wait_all_tasks_blocked()
+            full.end()
+            empty.end()
+
+
+async def test_a_stream_wakes_its_last_reader_when_another_continues_and_its_sender_when_it_is_read() -> None:
+    hosted = HostedConnection(identity=None, limits=Limits(buffer=1))
+    stream, token = hosted.stream(None), object()
+    assert stream is not None
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(stream.take, stream.attach(None))
+            await anyio.wait_all_tasks_blocked()
+            token = stream.attach(0)
+        async with anyio.create_task_group() as tasks:
+            stream.add(b"{}\n")
+            tasks.start_soon(hosted.send, b'{"jsonrpc":"2.0","method":"_acme/did"}\n')
+            await anyio.wait_all_tasks_blocked()
+            assert stream.last == 1
+            await stream.take(token)
+    assert stream.last == 2
+
+
 async def test_all_event_streams_that_wait_for_room_continue(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("acp_bindings.remote._http_client._BUFFER", 1)
     link = HttpLink(Mock(), Mock(), limit=1)

@@ -202,6 +202,7 @@ async def test_an_idle_connection_is_closed(agent: Agent, serve: Serve) -> None:
         with anyio.fail_after(5):
             while (await client.post("", json=NEW, headers=connection)).status_code != 404:
                 await anyio.sleep(0.3)
+    assert not app._counts  # pyright: ignore[reportPrivateUsage]
 
 
 async def test_comments_keep_a_stream_alive(agent: Agent, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
