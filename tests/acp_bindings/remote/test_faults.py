@@ -605,7 +605,8 @@ async def test_a_stream_wakes_its_last_reader_when_another_continues_and_its_sen
     assert stream.last == 2
 
 
-async def test_all_event_streams_that_wait_for_room_continue(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("ends", [False, True])
+async def test_all_event_streams_that_wait_for_room_continue(ends: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("acp_bindings.remote._http_client._BUFFER", 1)
     link = HttpLink(Mock(), Mock(), limit=1)
     with anyio.fail_after(5):
@@ -613,7 +614,10 @@ async def test_all_event_streams_that_wait_for_room_continue(monkeypatch: pytest
             for _ in range(3):
                 tasks.start_soon(link._feed, b"{}\n")  # pyright: ignore[reportPrivateUsage]
             await anyio.wait_all_tasks_blocked()
-            assert await link.receive() == b"{}\n" * 3
+            if ends:
+                link._fail(Mock())  # pyright: ignore[reportPrivateUsage]
+            else:
+                assert await link.receive() == b"{}\n" * 3
 
 
 async def test_a_closed_connection_is_among_the_reasons_why_the_server_does_not_know_it(serve: Serve) -> None:
