@@ -1,5 +1,7 @@
 """What goes wrong between a client and a remote agent. Nothing hangs, and nothing is left behind."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import gzip
@@ -26,7 +28,7 @@ from acp_bindings.agent import Agent, Turn
 from acp_bindings.client import Client, Reconnect
 from acp_bindings.connection import Connection, ConnectionClosed
 from acp_bindings.remote import Limits, Unreachable, asgi, connect_url
-from acp_bindings.remote._asgi import _Exchange, _Socket  # pyright: ignore[reportPrivateUsage]
+from acp_bindings.remote._asgi import _Exchange, _Socket
 from acp_bindings.remote._hosted import HostedConnection
 from acp_bindings.remote._http_client import HttpLink
 from acp_bindings.remote._wire import outline
@@ -517,6 +519,47 @@ async def ended_by(server: Answer) -> Unreachable:
     return caught.value
 
 
+async def test_a_stream_that_is_lost_often_is_reopened_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_bindings.remote._http_client._RETRY", (0.0, 0.0, 0.0))
+
+    class Short(Scripted):
+        opened = 0
+
+        def stream(self, request: Request) -> Iterator[bytes]:
+            self.opened += 1
+            if self.opened > 6:
+                yield from super().stream(request)
+            else:
+                yield b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+                yield b'id: %d\ndata: {"jsonrpc":"2.0","method":"_acme/did"}\n\n' % self.opened
+
+    server = Short()
+    with raw_server(server) as raw, anyio.fail_after(20):
+        async with Client("test", version="1.0").connect(to(raw.origin, "http"), reconnect=None) as connected:
+            await connected.session(cwd="/tmp")
+    assert server.opened == 7
+
+
+async def test_the_response_to_a_request_of_a_session_names_the_session() -> None:
+    class Asks(Scripted):
+        def respond(self, request: Request) -> Iterator[bytes]:
+            if request.method == "GET" and "acp-session-id" in request.headers:
+                yield b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+                yield b'data: {"jsonrpc":"2.0","id":7,"method":"_acme/ask","params":{"sessionId":"s1"}}\n\n'
+                request.released.wait()
+            else:
+                yield from super().respond(request)
+
+    server, responses = Asks(), list[Request]()
+    with raw_server(server) as raw, anyio.fail_after(20):
+        async with Client("test", version="1.0").connect(to(raw.origin, "http")) as connected:
+            await connected.session(cwd="/tmp")
+            while not responses:
+                await anyio.sleep(0.01)
+                responses = [each for each in server.requests if "error" in each.message]
+    assert [each.headers.get("acp-session-id") for each in responses] == ["s1"]
+
+
 @pytest.mark.parametrize("id_", ["s\r\nX-Evil: 1", "s\x00", " s", "sé"])
 async def test_ids_that_cannot_be_headers_are_not_sent_as_headers(id_: str) -> None:
     server = Scripted(session_id=id_)
@@ -612,12 +655,25 @@ async def test_all_event_streams_that_wait_for_room_continue(ends: bool, monkeyp
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
             for _ in range(3):
-                tasks.start_soon(link._feed, b"{}\n")  # pyright: ignore[reportPrivateUsage]
+                tasks.start_soon(link._feed, b"{}\n")
             await anyio.wait_all_tasks_blocked()
             if ends:
-                link._fail(Mock())  # pyright: ignore[reportPrivateUsage]
+                link._fail(Mock())
             else:
                 assert await link.receive() == b"{}\n" * 3
+
+
+async def test_a_response_does_not_wait_for_the_history_of_a_closed_session() -> None:
+    link = HttpLink(Mock(), Mock(), limit=1)
+    link._open("s")
+    close = outline(b'{"jsonrpc":"2.0","id":1,"method":"session/close","params":{"sessionId":"s"}}')
+    assert close is not None
+    link._requests[close.key] = close
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(link._wait_for_history, bytearray(b": after 1 s\n"))
+            await anyio.wait_all_tasks_blocked()
+            await link._take(b'{"jsonrpc":"2.0","id":1,"result":{}}\n', None)
 
 
 async def test_a_closed_connection_is_among_the_reasons_why_the_server_does_not_know_it(serve: Serve) -> None:
@@ -679,17 +735,19 @@ async def test_a_web_page_in_place_of_an_event_stream_ends_the_connection() -> N
 
 
 @pytest.mark.parametrize(
-    ("content_type", "body", "said"),
+    ("response", "said"),
     [
-        ("text/html", b"<title>Maintenance</title>", "Maintenance"),
-        ("application/json", b'{"message": "accepted"}', 'instead of ACP: "accepted"'),
+        (reply(200, b"<title>Maintenance</title>", content_type="text/html"), "Maintenance"),
+        (reply(200, b'{"message": "accepted"}'), 'instead of ACP: "accepted"'),
+        (reply(200, gzip.compress(b"{}"), Content_Encoding="gzip"), "sent a compressed response"),
     ],
+    ids=["page", "json", "compressed"],
 )
-async def test_a_response_to_a_message_that_is_none_ends_the_request(content_type: str, body: bytes, said: str) -> None:
+async def test_a_response_to_a_message_that_is_none_ends_the_request(response: bytes, said: str) -> None:
     class Odd(Scripted):
         def respond(self, request: Request) -> Iterator[bytes]:
             if request.method == "POST" and request.message.get("method") != "initialize":
-                yield reply(200, body, content_type=content_type)
+                yield response
             else:
                 yield from super().respond(request)
 
