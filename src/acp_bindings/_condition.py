@@ -12,7 +12,7 @@ class Condition:
 
     def __init__(self) -> None:
         self._changed: anyio.Event | None = None
-        """None while no task waits, because most changes take less time than creating an event."""
+        """None while no task waits, because it takes longer to create an event than to make most changes."""
 
     def notify_all(self) -> None:
         """Wake the tasks that wait now."""

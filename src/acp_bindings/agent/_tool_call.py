@@ -160,7 +160,7 @@ class ToolCall:
         self._end = end
 
     async def __aenter__(self) -> Self:
-        # Before its begin is sent, which may wait for a slow client: the call ends with the turn also then.
+        # Before its begin is sent, because that may wait for a slow client, and the turn may end meanwhile.
         self._turn.calls[self.id] = None
         try:
             await self._turn.send(self._begin)

@@ -337,7 +337,7 @@ class Turn(Generic[M]):
         self.check_running()
         session, real = self.session, self.session.roots.resolve(path)
         by_client = session.client.supports("fs.read_text_file")
-        # Also made if it is not sent, because it checks the arguments, which a model may have made up.
+        # It is made even if it is not sent, because it checks the arguments, which a model may have made up.
         wire: Any = session.connection.protocol if by_client else v1
         more: Any = {name: value for name, value in (("line", line), ("limit", limit)) if value is not None}
         request = wire.ReadTextFileRequest(session_id=session.id, path=str(real), **more)

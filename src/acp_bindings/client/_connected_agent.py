@@ -264,7 +264,7 @@ class ConnectedAgent:
         return response
 
     async def _reopen(self, make: Callable[..., Any], session: AnySession, options: _Reopening) -> Session:
-        # Not before the next connection, with which all sessions that are known by then are loaded again.
+        # A session that is added before the next connection is made would be loaded twice.
         await self._link.ready()
         loads = make is load_session
         method = "session/load" if loads and self._link.peer.version == 1 else "session/resume"

@@ -70,7 +70,7 @@ class _Stream:
         """Notified when bytes have arrived or the session is closed."""
         self.reading = anyio.CancelScope()
         self.failures = 0
-        """How often it was lost or not opened since the server last accepted it."""
+        """The number of times that it was lost or not opened since the server last accepted it."""
 
 
 class HttpLink:
