@@ -159,6 +159,11 @@ def test_a_turn_of_v2_that_never_ends_is_explained_by_the_end_of_the_recording(
     assert (found.rule, found.severity, found.message) == ("turn.never-ends", severity, message)
 
 
+def test_a_prompt_of_v2_without_a_response_is_not_also_said_to_never_run() -> None:
+    (found,) = check(*V2, ASKED)
+    assert found.rule == "lifecycle.unanswered"
+
+
 def test_the_end_of_an_earlier_connection_explains_nothing_about_the_next() -> None:
     earlier = [*opening(), prompt(2)[0], CLOSED, ended(3)]
     found = check(*earlier, *opening(), call("session/list", {}, id=1))
@@ -167,7 +172,7 @@ def test_the_end_of_an_earlier_connection_explains_nothing_about_the_next() -> N
     assert found[-1].message == "it has no response here; was the recording cut off?"
 
 
-@pytest.mark.parametrize("end", [CLOSED, ended(1)])
+@pytest.mark.parametrize("end", [CLOSED, ended(0)])
 def test_after_the_end_of_a_connection_initialize_begins_another(end: Any) -> None:
     (found,) = check(*opening()[:1], end, *opening())
     assert (found.rule, found.line, found.message) == (
