@@ -103,6 +103,16 @@ async def test_messages_of_the_client_may_come_in_another_order() -> None:
     assert [(each["id"], each["result"]) for each in answers] == [(a, "a"), (b, "b")]
 
 
+async def test_a_line_of_the_client_that_is_not_a_message_is_not_waited_for() -> None:
+    recording = [
+        b'{"from": "client", "message": "oops"}',
+        *(said("client", id=1, method="_a"), said("agent", id=1, result="a")),
+    ]
+    with anyio.fail_after(30):
+        async with raw_client(Replay(recording), 1) as client:
+            assert (await client.ask("_a"))["result"] == "a"
+
+
 def test_a_recording_of_one_side_cannot_be_replayed() -> None:
     with pytest.raises(ValueError, match="no line is a message from the agent"):
         Replay([b'{"from": "client", "message": {"jsonrpc": "2.0", "id": 1, "method": "initialize"}}\n'])
