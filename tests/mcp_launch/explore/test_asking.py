@@ -30,6 +30,7 @@ FILLED = '{"name":"Ada","size":3,"ink":"red","sure":true,"note":null}\n'
         ("fill", "legacy", {"elicitation": FORM}, FILLED),
         ("fill", "legacy", {"elicitation": "decline"}, "decline\n"),
         ("fill", "legacy", {"elicitation": {**FORM, "size": 10}}, "cancel\n"),
+        ("fill", "legacy", {"elicitation": "accept"}, "cancel\n"),
         ("fill", "legacy", {"elicitation": []}, "cancel\n"),
         ("visit", "legacy", {"elicitation": "accept"}, "accept\n"),
         ("visit", "legacy", {"elicitation": FORM}, "cancel\n"),
