@@ -128,7 +128,7 @@ WITH_VALUE_OF_DOCKER = frozenset(
         *("-w", "--workdir", "-u", "--user", "--add-host", "--entrypoint", "--platform", "--pull"),
     )
 )
-_VERBS = frozenset(("dlx", "exec", "run", "tool", "x"))
+_VERBS = frozenset(("exec", "run", "tool", "x"))
 
 
 def operand_in(args: Sequence[str], *, with_value: Collection[str]) -> int | None:
