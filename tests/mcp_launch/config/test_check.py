@@ -59,8 +59,8 @@ def names(sessions: list[Session]) -> list[tuple[str, list[str]]]:
 def test_an_input_that_is_not_declared_can_be_set(tmp_path: Path) -> None:
     file = written(tmp_path, ".vscode/mcp.json", {"servers": {"good": {"type": "stdio", **works(KEY="${input:key}")}}})
     assert "pass --set key=VALUE" in check(file, "--trust").stderr
-    done = check(file, "--trust", "--set", "key=x")
-    assert (done.returncode, done.stderr) == (0, "")
+    for done in (check(file, "--trust", "--set", "key=x"), discover(tmp_path, "--set", "key=x")):
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_an_input_is_taken_from_the_variable_of_its_name_or_of_its_form_for_variables(tmp_path: Path) -> None:
