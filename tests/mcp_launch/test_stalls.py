@@ -175,6 +175,20 @@ async def test_calls_time_out_while_the_server_does_not_accept_initialized(
     assert methods.index("notifications/initialized") < methods.index("tools/call")
 
 
+async def test_requests_do_not_wait_for_an_event_stream_that_is_refused(
+    marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(posts, "_STREAM", 30.0)
+
+    async def refuse(context: object) -> Any:
+        raise MCPError(1, "no")
+
+    async with stalling("http", "works", marked, tmp_path) as server:
+        with anyio.fail_after(10):
+            async with opened(server, cwd=tmp_path, options=Options(roots=refuse)) as session:
+                assert await ask(session, "echo") == "done"
+
+
 async def test_more_calls_than_connections_wait_within_their_own_timeout(
     marked: Marked, tmp_path: Path, few_connections: int
 ) -> None:
