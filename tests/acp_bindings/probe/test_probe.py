@@ -277,6 +277,17 @@ async def test_the_answer_to_a_request_of_the_probe_is_not_that_to_a_wrong_line(
 
 
 @pytest.mark.anyio
+async def test_only_checks_that_send_an_unknown_method_are_skipped_if_the_agent_ignores_it() -> None:
+    only = ["messages.crlf", "messages.empty-line"]
+    report = await probe([*AGENT, "messages.unknown-method/silent"], only=only, timeout=5)
+
+    assert [(each.status, each.message) for each in report.results] == [
+        ("skip", "the agent does not answer unknown methods"),
+        ("ok", ""),
+    ]
+
+
+@pytest.mark.anyio
 async def test_each_notification_that_may_have_been_answered_is_shown() -> None:
     report = await probe([*AGENT, "messages.unknown-notification"], only=["messages.unknown-notification"], timeout=5)
 
