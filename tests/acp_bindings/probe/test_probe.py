@@ -569,6 +569,17 @@ async def test_a_message_with_two_mistakes_is_shown_once(tmp_path: Path) -> None
 
 
 @pytest.mark.anyio
+async def test_an_error_is_shown_before_an_earlier_warning(tmp_path: Path) -> None:
+    agent = SLOPPY.replace('"text", "text": 1', '"image", "mimeType": "image/png", "data": "%"')
+
+    (result,) = (await probe(_script(tmp_path, agent), timeout=5, only=["conversation.schema"])).results
+
+    assert result.status == "fail"
+    assert result.message.startswith("schema.params: ")
+    assert "; schema.base64: " in result.message
+
+
+@pytest.mark.anyio
 async def test_findings_do_not_name_lines_that_the_user_cannot_find() -> None:
     only = ["prompts.cancel", "conversation.lifecycle"]
 
