@@ -521,6 +521,26 @@ async def test_a_401_without_a_hint_is_looked_up_in_the_metadata(marked: Marked,
     assert "does it require an Authorization header?" in str(failure)
 
 
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        ("oauth-protected-resource/mcp", "authorization_servers"),
+        ("oauth-protected-resource", "authorization_servers"),
+        ("oauth-authorization-server", "authorization_endpoint"),
+    ],
+)
+async def test_metadata_are_found_at_each_place_where_clients_look(
+    place: str, name: str, marked: Marked, tmp_path: Path
+) -> None:
+    def answer(request: Request) -> list[bytes]:
+        is_there = request.target == f"/.well-known/{place}"
+        return [reply(200, json.dumps({name: []}).encode()) if is_there else reply(401)]
+
+    with raw_server(answer) as raw:
+        failure = await outcome(Login(url=f"{raw.origin}/mcp/"), Options(), cwd=tmp_path)
+    assert "it requires an OAuth login" in str(failure)
+
+
 class Dictionary(KeyringBackend):
     """A keyring in memory."""
 
