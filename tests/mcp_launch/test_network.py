@@ -596,6 +596,25 @@ async def test_a_login_that_fails_is_the_failure_of_its_server(
     assert SECRET not in caplog.text
 
 
+async def test_the_secrets_in_the_form_of_a_login_and_in_its_response_are_redacted(
+    marked: Marked, tmp_path: Path
+) -> None:
+    class Posting(httpx2.Auth):
+        async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+            form = {"client_secret": f"{SECRET}-form", "scope": "read-all"}
+            response = yield httpx2.Request("POST", f"{raw.origin}/token", data=form)
+            raise ValueError(f"{form} had the response {response.text}")
+
+    # Neither of these is valid in JSON.
+    body = f'{{"access_token": "{SECRET}-token", "half": "\\ud83d", "byte": "'.encode() + b'\xff"}'
+    with raw_server(lambda _: [reply(200, body)]) as raw:
+        failure = await failure_of(http(f"{raw.origin}/mcp"), Options(auth=Posting()), cwd=tmp_path)
+
+    assert "read-all" in failure.message
+    assert "access_token" in failure.message
+    assert SECRET not in failure.message
+
+
 # httpx2 leaves generators unfinished where an answer breaks off, at which trio complains.
 @pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning")
 @pytest.mark.filterwarnings("ignore:.*async_generator object:pytest.PytestUnraisableExceptionWarning")

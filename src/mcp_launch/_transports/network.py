@@ -9,7 +9,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TypeAlias, cast
+from itertools import chain
+from typing import Any, TypeAlias, cast
 from urllib.parse import parse_qsl, urlsplit
 from urllib.request import getproxies
 
@@ -17,7 +18,7 @@ import anyio
 import httpx2
 
 from acp_bindings._http import CERTIFICATES, is_loopback, shared_context, ssl_context
-from acp_bindings._json import parsed_members
+from acp_bindings._json import mendings, parsed_members
 from acp_bindings._redact import Redactor, shown_proxy, shown_url
 from acp_bindings._responses import Via, proxy_for, proxy_of
 from mcp_launch._diagnosis.responses import TooLong
@@ -98,8 +99,9 @@ class WatchedAuth(httpx2.Auth):
 
     def _learn_members(self, body: bytes) -> None:
         """Redact the secrets in a JSON object or a form."""
-        text = body.decode(errors="replace")
-        for name, value in parsed_members(text.encode()).items() or parse_qsl(text):
+        parsed = map(parsed_members, chain([body], mendings(body)))
+        members = next((each for each in parsed if each), dict[str, Any]())
+        for name, value in members.items() or parse_qsl(body.decode(errors="replace")):
             if _SECRET.search(name) and isinstance(value, str):
                 self._hide.learn(value)
 
