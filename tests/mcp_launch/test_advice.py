@@ -95,6 +95,13 @@ OLDER = "it was written for version 1 of the MCP SDK, but got version 2"
             None,
             'A path in its "args" is a Windows path, and this system is not Windows.',
         ),
+        (
+            "tool",
+            [r"--folder=C:\Users\me"],
+            "cannot start",
+            None,
+            'A path in its "args" is a Windows path, and this system is not Windows.',
+        ),
     ],
 )
 async def test_the_advice_for_a_process_that_exited(  # noqa: PLR0917 - the columns of the table
