@@ -145,6 +145,13 @@ def test_a_problem_in_several_places_is_one_finding_with_all_paths() -> None:
     assert found.facts["paths"] == [["t", "inputSchema", "properties", each] for each in "ab"]
 
 
+def test_a_place_that_two_targets_reject_is_counted_once() -> None:
+    found = lint([tool({**OK, "anyOf": [{}]})], targets=["anthropic", "openai"])
+
+    (remark,) = [each for each in found if each.rule == "top_level_keyword"]
+    assert remark.facts == {"targets": ["anthropic", "openai"]}
+
+
 def test_an_unknown_target_is_refused_with_a_guess() -> None:
     with pytest.raises(UnusableInput, match='unknown target "openia"; did you mean "openai"'):
         lint([], targets=["openia"])  # type: ignore[list-item]
