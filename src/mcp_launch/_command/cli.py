@@ -16,15 +16,12 @@ from acp_bindings._standard_streams import version, written_by
 from mcp_launch._command.check import check_once, list_servers
 from mcp_launch._command.explore.answers import answers_in
 from mcp_launch._command.find_servers import (
-    asked_in,
     chosen,
-    inputs_of,
     names_in,
     not_empty,
     read_file,
     read_inputs,
     read_words,
-    refuse_unknown,
     started_ahead,
     text_of,
 )
@@ -704,7 +701,6 @@ def convert(
         str | None,
         typer.Option("--from", metavar="FORMAT", help="The format of FILE, if name and content do not show it."),
     ] = None,
-    inputs: Inputs = None,
     workspace: Workspace = None,
 ) -> None:
     """Print FILE (- for standard input) in the format of another client.
@@ -715,9 +711,7 @@ def convert(
     Exit status: 0 if the result was printed; 2 if FILE is invalid or the result cannot be written.
     """
     format_called(to)  # first: an unknown format matters more than problems of the file
-    values = inputs_of(inputs or ())
-    config = read_file(file, format=origin, workspace=workspace, inputs=values)
-    refuse_unknown(values, asked_in(config))
+    config = read_file(file, format=origin, workspace=workspace)
     text, lost = write_config(config, to)
     found = [each for each in config.findings if each.code not in _OF_LAUNCHING]
     print_findings(found_in(config.source, sorted([*found, *lost], key=lambda each: each.place)))
