@@ -230,6 +230,22 @@ async def test_the_post_of_a_call_that_timed_out_is_closed(
             assert await ask(session, "echo") == "done"
 
 
+async def test_a_session_is_closed_at_the_server_though_its_calls_hold_all_connections(
+    marked: Marked, tmp_path: Path, few_connections: int
+) -> None:
+    async def fails(session: Client) -> None:
+        with pytest.raises(MCPError):
+            await ask(session, "hang")
+
+    with raw_server(lambda request: never_answers(request, starts=True)) as raw, anyio.fail_after(20):
+        async with anyio.create_task_group() as calls, opened(http(f"{raw.origin}/mcp"), cwd=tmp_path) as session:
+            for _ in range(few_connections):
+                calls.start_soon(fails, session)
+            while sum(b'"hang"' in each.body for each in raw.seen) < few_connections:
+                await anyio.sleep(0.01)
+    assert raw.seen[-1].method == "DELETE"
+
+
 async def test_calls_with_event_streams_do_not_need_new_connections(marked: Marked, tmp_path: Path) -> None:
     with misbehaving_web() as server:
         async with opened(http(f"{server.origin}/streams"), cwd=tmp_path) as session:
