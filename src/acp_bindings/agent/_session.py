@@ -233,8 +233,9 @@ class Session(Generic[M]):
             await turn.done.wait()
         if not turn.done.is_set():
             log.error(
-                "the prompt handler of session %s ignores its cancellation; the turn ends without it. "
-                "Do not catch the cancellation, and call blocking functions with abandon_on_cancel=True",
+                "the prompt handler of session %s has not ended after its cancellation; the turn ends without it. "
+                "Unless it waits for a terminal that the client has not created yet, do not catch the cancellation, "
+                "and call blocking functions with abandon_on_cancel=True",
                 self.id,
             )
             self.finish(turn, "cancelled")

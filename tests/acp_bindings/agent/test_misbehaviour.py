@@ -80,7 +80,7 @@ async def test_a_turn_that_ignores_its_cancellation_ends_without_its_handler(
         assert await client.prompt(session, "again") == "end_turn"
         assert client.text(session) == "stayagainagain"
     assert stubborn.late == ["TurnEnded"]
-    assert ["ignores its cancellation" in each.message for each in caplog.records] == [True]
+    assert ["has not ended after its cancellation" in each.message for each in caplog.records] == [True]
 
 
 async def test_a_tool_call_that_ignores_the_cancellation_ends_on_the_wire(version: int) -> None:
