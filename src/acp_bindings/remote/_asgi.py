@@ -195,7 +195,7 @@ class AcpApp:
             raise Refusal(403, "web pages of this origin are not allowed; the server has to list it in origins=")
 
     async def _identity(self, exchange: _Exchange) -> str | None:
-        """Return the identity of the caller; None if there is no authentication.
+        """Return the identity of the caller; None without authentication.
 
         Raises:
             Refusal: the caller has no identity.

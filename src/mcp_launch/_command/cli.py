@@ -14,7 +14,6 @@ from typer.core import TyperCommand, TyperGroup
 
 from acp_bindings._standard_streams import version, written_by
 from mcp_launch._command.check import check_once, list_servers
-from mcp_launch._command.explore.answers import answers_in
 from mcp_launch._command.find_servers import (
     chosen,
     names_in,
@@ -42,6 +41,7 @@ from mcp_launch.failures import UnusableInput
 from mcp_launch.report import check_schema
 
 if TYPE_CHECKING:
+    from mcp_launch._command.explore.asking import Answers
     from mcp_launch.options import Listing
 
 
@@ -519,7 +519,7 @@ def call(
             raise UnusableInput("standard input already contains the servers; use --args @FILE for the arguments")
         whole = text_of("-")
     session = chosen(read_inputs(replace(typed, servers=places)), server, tool=tool)
-    answers = answers_in(answer)
+    answers = _answers_in(answer)
     with started_ahead([session]):
         # Imported while the server starts.
         from mcp_launch._command.explore.calling import call_once  # noqa: PLC0415
@@ -562,12 +562,20 @@ def shell(
     if place == "-":
         raise UnusableInput("standard input is used for the commands of the shell; pass a FILE")
     session = chosen(read_inputs(replace(typed, servers=[] if place is None else [place])), server)
-    answers = answers_in(answer)
+    answers = _answers_in(answer)
     with started_ahead([session]):
         # Imported while the server starts.
         from mcp_launch._command.explore.shell import explore  # noqa: PLC0415
 
         return explore(typed, session, save=save, show_secrets=show_secrets, answers=answers)
+
+
+def _answers_in(file: str | None) -> Answers:
+    if file is None:
+        return {}
+    from mcp_launch._command.explore.asking import answers_in  # noqa: PLC0415 - few calls need it before the server
+
+    return answers_in(file)
 
 
 def _named(place: str | None, server: str | None) -> Session | None:

@@ -152,9 +152,7 @@ def _refined(seen: Seen, hint: str) -> tuple[str, dict[str, Any] | None]:
     return hint, None
 
 
-def _cause_in_entry(  # noqa: PLR0911 - a list of cases
-    seen: Seen, said: Sequence[str], line: str
-) -> str | None:
+def _cause_in_entry(seen: Seen, said: Sequence[str], line: str) -> str | None:  # noqa: PLR0911 - a list of cases
     """Return why it ended, if its entry makes that likely and its output has no hint; `line` is the most relevant."""
     env = dict(seen.spec.env)
     empty = {name for name, value in env.items() if not value.strip()}

@@ -12,7 +12,6 @@ from mcp import MCPError
 from mcp_types import URL_ELICITATION_REQUIRED, ElicitRequestFormParams, ElicitResult
 
 from mcp_launch._command.explore import asking
-from mcp_launch._command.explore.answers import answers_in
 from tests.mcp_launch.explore.here import PLAIN, Command
 from tests.mcp_launch.servers.asks import asking_server
 
@@ -100,7 +99,7 @@ class Person(asking.Asker):
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *lines: bytes) -> None:
         self.said: list[str] = []
-        super().__init__("s", self.said.append, answers_in(None))
+        super().__init__("s", self.said.append, {})
         left = iter(lines)
 
         async def read() -> bytes:

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import anyio
 from pydantic_core import ValidationError
 
-from mcp_launch._command.explore.answers import Answers
-from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
+from mcp_launch._command.explore.arguments import WrongArguments, json_value, read_untrusted
 from mcp_launch._command.explore.schemas import Argument, alternatives, arguments_of, fixed_values, kind_of
 from mcp_launch._command.explore.terminal import read_chunk
+from mcp_launch._command.find_servers import text_of
 from mcp_launch._command.show.text import harmless, has_terminal
 from mcp_launch._json_values import as_items, as_members
 from mcp_launch._validation import STEPS, TooManySteps, limited_steps
+from mcp_launch.failures import UnusableInput
 
 if TYPE_CHECKING:
     from mcp_types import (
@@ -34,9 +36,26 @@ if TYPE_CHECKING:
     )
 
 T = TypeVar("T")
+Answers: TypeAlias = Mapping[str, Iterator[Any]]
+"""The answers of --answer to `elicitation` and to `sampling`."""
 _REFUSED = -1
 """The error code of a sampling request that the user rejected, by the specification of MCP."""
 _ACTIONS = ("accept", "decline", "cancel")
+
+
+def answers_in(file: str) -> Answers:
+    """Return the answers in a file: for each kind one answer to all questions, or a list in the order of use.
+
+    Raises:
+        UnusableInput: the file cannot be read, or has another form.
+    """
+    try:
+        value = json_value(text_of(file), called=f"--answer {file}")
+    except WrongArguments as wrong:
+        raise UnusableInput(str(wrong)) from None
+    if not isinstance(value, dict) or (answers := as_members(value)).keys() - {"elicitation", "sampling"}:
+        raise UnusableInput(f'--answer {file}: must be an object with "elicitation", "sampling", or both')
+    return {kind: iter(as_items(each)) if isinstance(each, list) else repeat(each) for kind, each in answers.items()}
 
 
 class Asker:
@@ -45,7 +64,7 @@ class Asker:
     def __init__(self, name: str, say: Callable[[str], None], answers: Answers) -> None:
         self._name = name
         self._say = say
-        self._answers = answers
+        self._answers: Answers = {"elicitation": iter(()), "sampling": iter(()), **answers}
         self._lock = anyio.Lock()
         self._is_open = False
         self._scopes: set[anyio.CancelScope] = set()

@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 import anyio
 from rich.filesize import decimal
 
-from mcp_launch._command.explore.answers import Answers
 from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
+from mcp_launch._command.explore.asking import Answers
 from mcp_launch._command.explore.opened import Opened, dumped, use_one
 from mcp_launch._command.explore.schemas import Schema, signature
 from mcp_launch._command.inputs import Session, Typed

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from acp_bindings._redact import Redactor
-from mcp_launch._command.explore.answers import Answers
-from mcp_launch._command.explore.asking import Asker
+from mcp_launch._command.explore.asking import Answers, Asker
 from mcp_launch._command.inputs import Session, Typed, choices
 from mcp_launch._command.run import run
 from mcp_launch._command.show.text import findings_of, harmless, print_findings, remark, remark_failure, remark_warnings

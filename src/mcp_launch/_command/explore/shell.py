@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import anyio
 
 from acp_bindings._standard_streams import printable
-from mcp_launch._command.explore.answers import Answers
 from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
+from mcp_launch._command.explore.asking import Answers
 from mcp_launch._command.explore.calling import call_tool, complain_of, pieces_of, print_answer, write_pieces
 from mcp_launch._command.explore.listing import blocks_of, in_short, offer_of, tool_lines, write_blocks
 from mcp_launch._command.explore.opened import Opened, use_one
