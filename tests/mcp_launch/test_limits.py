@@ -359,7 +359,7 @@ async def test_values_are_counted_outside_of_strings(monkeypatch: pytest.MonkeyP
         value = {"jsonrpc": "2.0", "method": "a", "params": {"v": _random_value(seed)}}
         text = json.dumps(value, ensure_ascii=seed.random() < 0.5).encode()
         count = _count(value)
-        within = await Reader(Limits(values=count)).read(text)
+        within = await Reader(Limits(values=count, bytes=len(text))).read(text)
         beyond = await Reader(Limits(values=count - 1)).read(text)
         assert not isinstance(within, Invalid), text
         assert isinstance(beyond, Invalid), text
