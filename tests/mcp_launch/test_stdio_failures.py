@@ -184,15 +184,23 @@ async def test_a_warning_of_npm_is_not_the_reason(
     assert (failure.message, failure.facts["stderr"]) == (f"exited with status 1{says}", [warning])
 
 
-async def test_a_package_that_npx_takes_for_a_repository_is_named(marked: Marked, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [
+        (128, "npx takes weather/server for a repository on GitHub; is it @weather/server?"),
+        (1, "npx hides the errors of install scripts; if one failed, npx --foreground-scripts … shows it"),
+    ],
+)
+async def test_a_package_that_npx_takes_for_a_repository_is_named(
+    *, status: int, says: str, marked: Marked, tmp_path: Path
+) -> None:
     runner = tmp_path / "npx"
-    runner.write_text("#!/bin/sh\nexit 128\n")
+    runner.write_text(f"#!/bin/sh\nexit {status}\n")
     runner.chmod(0o755)
 
     failure = await failure_of(marked.stdio("tool", str(runner), "-y", "weather/server"), cwd=tmp_path)
 
-    says = "npx takes weather/server for a repository on GitHub; is it @weather/server?; it printed nothing"
-    assert failure.message == f"exited with status 128: {says}"
+    assert failure.message == f"exited with status {status}: {says}; it printed nothing"
 
 
 @pytest.mark.parametrize(
