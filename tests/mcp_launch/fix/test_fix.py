@@ -75,6 +75,15 @@ def test_write_keeps_comments_line_endings_mode_and_a_backup(newline: str, file:
     assert f"the old file is {backup}" in done.err
 
 
+def test_inputs_are_given_to_the_server(file: Path, command: Command) -> None:
+    entry = {"command": "npx -y chatty-mcp", "args": ["--transport", "${input:kind}"]}
+    file.write_text(json.dumps({"servers": {"chatty": entry}}))
+
+    done = command("fix", str(file), "--set", "kind=stdio")
+
+    assert (done.status, "fixed   chatty split the command" in done.err) == (0, True)
+
+
 def test_a_fixed_file_is_not_written_again(file: Path, command: Command) -> None:
     command("fix", str(file), "--write")
 
