@@ -657,6 +657,23 @@ async def test_only_the_start_of_an_unused_body_is_read(method: str, status: int
     assert (response.next_request is not None) == (status == 307)
 
 
+async def test_a_session_is_not_closed_before_the_server_has_accepted_it(marked: Marked, tmp_path: Path) -> None:
+    closed, early = threading.Event(), list[bool]()
+
+    def slow(request: Request) -> list[bytes]:
+        if request.asks == "notifications/initialized":
+            early.append(closed.wait(0.3))
+        elif request.method == "DELETE":
+            closed.set()
+        return [works(request)]
+
+    with raw_server(slow) as raw:
+        async with mcp_launch.open_session(http(f"{raw.origin}/mcp"), cwd=tmp_path):
+            pass
+
+    assert (early, closed.is_set()) == ([False], True)
+
+
 async def test_closing_a_session_that_the_server_has_ended_logs_nothing(
     marked: Marked, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
