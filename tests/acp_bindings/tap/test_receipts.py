@@ -200,6 +200,33 @@ async def test_a_relay_uses_neither_a_proxy_for_loopback_nor_cookies_of_its_own(
         assert ["cookie" in request.headers for request in raw.seen] == [False, False]
 
 
+@pytest.mark.anyio
+async def test_a_response_that_the_server_cuts_off_is_not_followed_by_another_one() -> None:
+    requests: list[Any] = [{"type": "http.request", "body": b""}]
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        if requests:
+            return requests.pop()
+        return await anyio.sleep_forever()
+
+    scope: Any = {"raw_path": b"/token/mcp", "method": "GET", "query_string": b"", "headers": []}
+    with raw_server(lambda _: [head(Content_Length=9), b"cut"]) as raw:
+        async with anyio.create_task_group() as tasks:
+            server = http(f"{raw.origin}/mcp")
+            relayed = Relayed(parse_server(server), server, cwd="/", tasks=tasks, tell=ignore)
+            async with http_relay.forwarding({"token": relayed}) as app:
+                await app(scope, receive, send)
+    assert [(each["type"], each.get("body")) for each in sent] == [
+        ("http.response.start", None),
+        ("http.response.body", b"cut"),
+        ("http.response.body", b""),
+    ]
+
+
 def test_a_refused_stream_that_the_agent_closes_is_not_a_failure_of_a_slow_list(tmp_path: Path) -> None:
     def answer(request: Request) -> Iterator[bytes]:
         if request.method == "GET":
