@@ -577,6 +577,16 @@ async def test_a_connection_id_that_cannot_be_a_header_is_refused() -> None:
     assert "responded without a usable Acp-Connection-Id" in str(caught.value)
 
 
+async def test_a_stream_that_another_worker_may_have_is_tried_again_only_after_the_session_was_opened() -> None:
+    server = Scripted()
+    with raw_server(server) as raw, anyio.fail_after(20):
+        async with Client("test", version="1.0").connect(to(raw.origin, "http")) as connected:
+            session = await connected.session(cwd="/tmp")
+            for _ in range(3):
+                assert await session.prompt("hello") == "end_turn"
+    assert sum(each.method == "GET" and "acp-session-id" in each.headers for each in server.requests) <= 2
+
+
 @pytest.mark.parametrize("id_", ["s1", "sé"])
 async def test_a_session_that_the_server_does_not_know_is_reported(id_: str) -> None:
     class Unknown(Scripted):
