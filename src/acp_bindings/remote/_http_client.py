@@ -182,7 +182,7 @@ class HttpLink:
             response = await self.network.post(line, headers, limit=self._limit)
         has_content = response.status_code == 200 and (response.content or response.is_compressed)
         if has_content and outline(response.content) is not None:
-            await self._feed(as_line(response.content))
+            await self._take(as_line(response.content), session_id)
         elif has_content or not response.is_success:
             await self._reject(about, response)
 
@@ -200,9 +200,8 @@ class HttpLink:
         if is_fatal or not about.is_request:
             self._fail(refused)
         elif self.failure is None:
-            self._requests.pop(about.key, None)
             error = {"code": INTERNAL_ERROR, "message": str(refused), "data": {"status": status}}
-            await self._feed(line_of({"id": about.id}, "error", error))
+            await self._take(line_of({"id": about.id}, "error", error), about.session_id)
 
     # -- the event streams
 

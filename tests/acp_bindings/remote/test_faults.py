@@ -8,6 +8,7 @@ import gzip
 import json
 import queue
 import sys
+import threading
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -585,6 +586,28 @@ async def test_a_stream_that_another_worker_may_have_is_tried_again_only_after_t
             for _ in range(3):
                 assert await session.prompt("hello") == "end_turn"
     assert sum(each.method == "GET" and "acp-session-id" in each.headers for each in server.requests) <= 2
+
+
+async def test_a_response_of_a_post_closes_the_session_too() -> None:
+    closed = threading.Event()
+
+    class Direct(Scripted):
+        def respond(self, request: Request) -> Iterator[bytes]:
+            if request.message.get("method") == "session/close":
+                yield reply(200, answer_to(request, {}))
+            elif request.method == "GET" and "acp-session-id" in request.headers:
+                try:
+                    yield from self.stream(request)
+                finally:
+                    closed.set()
+            else:
+                yield from super().respond(request)
+
+    with raw_server(Direct()) as raw, anyio.fail_after(20):
+        async with Client("test", version="1.0").connect(to(raw.origin, "http")) as connected:
+            session = await connected.session(cwd="/tmp")
+            await connected.connection.request(v1.CloseSessionRequest(session_id=session.id))
+            assert await anyio.to_thread.run_sync(closed.wait, 5)
 
 
 @pytest.mark.parametrize("id_", ["s1", "sé"])
