@@ -512,7 +512,10 @@ class Agent:
         if isinstance(message, list):
             if broken("messages.batch"):
                 os._exit(1)
-            if not broken("messages.batch/silent"):
+            if broken("allowed.batch"):
+                error = {"code": -32601, "message": "Method not found"}
+                self.write([{"jsonrpc": "2.0", "id": each["id"], "error": error} for each in message])
+            elif not broken("messages.batch/silent"):
                 self.fail(None, RpcError(-32600, "no batches"))
             return
         if not isinstance(message, dict) or not message:

@@ -218,6 +218,13 @@ async def test_what_the_protocol_allows_is_not_a_failure(name: str, version: int
 
 
 @pytest.mark.anyio
+async def test_a_batch_may_be_served() -> None:
+    (result,) = (await probe([*AGENT, "allowed.batch"], only=["messages.batch"], timeout=5)).results
+
+    assert (result.status, result.message) == ("ok", "")
+
+
+@pytest.mark.anyio
 async def test_a_login_that_does_not_help_is_a_failure() -> None:
     report = await probe(LOCKED, only=["auth.login"], auth="none", timeout=5)
 
