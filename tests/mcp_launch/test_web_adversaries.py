@@ -937,6 +937,12 @@ async def test_an_endpoint_may_be_named_in_any_way_of_a_url(
     assert not any("authorization" in request.headers for request in posts)
 
 
+async def test_only_the_first_endpoint_of_a_stream_counts(marked: Marked, tmp_path: Path) -> None:
+    seen = await requests_of(Sse("/second", start=event("/first", name="endpoint")), kind="sse", cwd=tmp_path)
+
+    assert {request.target for request in seen if request.method == "POST"} == {"/first"}
+
+
 @pytest.mark.parametrize(("status", "code"), [(404, "not_found"), (405, "method_not_allowed")])
 async def test_a_missing_sse_endpoint_is_not_blamed_on_the_url(
     status: int, code: str, marked: Marked, tmp_path: Path
