@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import anyio
@@ -14,6 +15,8 @@ from tests.acp_bindings.probe.mutants import AGENT, MUTANTS, NAMES, SOURCE, WITH
 TIMEOUT = 2.0
 AT_ONCE = 12
 CAUGHT = ("fail", "warn")
+UNNOTICED = "ending.children"
+"""A broken agent whose MCP server ends by itself, as `docs/probe.md` says."""
 SAMPLE = (
     "negotiation.version-zero",
     "messages.ids/zero",
@@ -56,9 +59,17 @@ async def test_the_meant_check_catches_a_broken_agent_on_trio(anyio_backend: str
 @pytest.mark.full
 @pytest.mark.anyio
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_at_least_95_of_100_broken_agents_are_caught_by_the_meant_check(anyio_backend: str) -> None:
+async def test_the_meant_check_catches_each_broken_agent(anyio_backend: str) -> None:
+    missed = await _missed(MUTANTS, at_once=AT_ONCE)
+    # Alone, because many at once may be too slow for the timeout.
+    missed = await _missed(missed, at_once=1)
+
+    assert {each.name for each in missed} <= {UNNOTICED}, f"of {len(MUTANTS)} broken agents"
+
+
+async def _missed(mutants: Sequence[Mutant], *, at_once: int) -> list[Mutant]:
     missed: list[Mutant] = []
-    limiter = anyio.CapacityLimiter(AT_ONCE)
+    limiter = anyio.CapacityLimiter(at_once)
 
     async def try_one(mutant: Mutant) -> None:
         async with limiter:
@@ -69,17 +80,9 @@ async def test_at_least_95_of_100_broken_agents_are_caught_by_the_meant_check(an
                 missed.append(mutant)
 
     async with anyio.create_task_group() as tasks:
-        for each in MUTANTS:
+        for each in mutants:
             tasks.start_soon(try_one, each)
-    reports = [await probed(each.command, each.version) for each in missed]
-    uncaught = [each for each, report in zip(missed, reports, strict=True) if not _caught(report)]
-    print(f"{len(MUTANTS)} broken agents; missed by the meant check: {missed}; by all: {uncaught}")
-    assert len(missed) <= 0.05 * len(MUTANTS)
-    assert len(uncaught) <= 0.02 * len(MUTANTS)
-
-
-def _caught(report: Report) -> bool:
-    return any(each.status in CAUGHT for each in report.results)
+    return missed
 
 
 def test_each_check_has_a_broken_agent() -> None:
