@@ -229,6 +229,7 @@ async def test_an_event_stream_that_ends_during_a_call_is_the_end_of_the_session
 
     assert (failure.stage, failure.code) == ("call", "disconnected")
     assert failure.message == "its event stream ended"
+    assert (failure.facts["method"], failure.facts["status"]) == ("GET", 200)
     assert raised.value.error.data == {"code": "disconnected", **failure.facts}
 
 

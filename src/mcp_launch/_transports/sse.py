@@ -67,6 +67,8 @@ class SseTransport:
         self._posts: Posts
         self._endpoint: httpx.URL | None = None
         """The URL for messages, once it is known."""
+        self._facts: dict[str, Any] = {}
+        """The facts of the response whose body is the stream."""
         self._found: Diagnosis | None = None
         """The reason why the stream ended or cannot be used."""
         self._ended: ErrorData | None = None
@@ -155,6 +157,8 @@ class SseTransport:
 
     async def _read(self, task_status: TaskStatus[httpx.URL]) -> None:
         async with self._client.events(self._spec.url) as events:
+            if answer := self._client.memory.answer:
+                self._facts = answer.facts
             async for event in events:
                 if event.name == "endpoint" and self._endpoint is None:
                     match endpoint_of(event.data.decode(errors="replace"), stream=events.url):
@@ -190,9 +194,7 @@ class SseTransport:
             self.reader.warn_once(found, self._terms.warn)
 
     def _end(self, message: str, code: Code = "disconnected", **facts: str) -> None:
-        answer = self._client.memory.answer
-        shown = {**(answer.facts if answer else {}), **facts}
-        self._found = self._found or Diagnosis(code, message, shown, stage=self._stage)
+        self._found = self._found or Diagnosis(code, message, {**self._facts, **facts}, stage=self._stage)
 
     # Errors in place of the server's responses -----------------------------------------------------------------------
 
