@@ -712,6 +712,29 @@ async def test_a_redirect_is_followed_within_the_origin_and_to_its_https(
     assert not follows(httpx2.Request("POST", ours), httpx2.Request("GET", theirs))
 
 
+@pytest.mark.parametrize("session", [{}, {"Mcp_Session_Id": "s1"}], ids=["responses", "requests"])
+@pytest.mark.parametrize(
+    "body",
+    [rpc_error(-32600, "Bad Request: Missing session ID"), b"Bad Request: Mcp-Session-Id header is required"],
+    ids=["Python", "TypeScript"],
+)
+async def test_a_session_id_that_a_proxy_removes_is_named(
+    session: dict[str, str], body: bytes, marked: Marked, tmp_path: Path
+) -> None:
+    def behind_proxy(request: Request) -> Iterator[bytes]:
+        media = "application/json" if body.startswith(b"{") else "text/plain"
+        if request.asks == "initialize":
+            yield reply(200, json.dumps(result(request.message)).encode(), **session)
+        else:
+            yield reply(400, body, content_type=media)
+
+    failure = await failure_of(behind_proxy, cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("list", "session_lost")
+    assert failure.message.endswith(f"remove Mcp-Session-Id from {'requests' if session else 'responses'}?")
+    assert failure.advice.startswith("It got no session ID;")
+
+
 @pytest.mark.parametrize(
     ("answer", "code"),
     [
@@ -721,12 +744,25 @@ async def test_a_redirect_is_followed_within_the_origin_and_to_its_https(
         (reply(404, rpc_error(-32001, "Session not found")), "session_lost"),
         (reply(404, rpc_error(-32601, "Method not found")), "rejected"),
         (reply(400, b"Bad Request: No valid session ID provided"), "session_lost"),
+        (reply(400, rpc_error(-32000, "Bad Request: Server not initialized")), "session_lost"),
         (reply(400, b"Bad Request: too many sessions"), "http_error"),
         (reply(200, b"{}"), "not_mcp"),
         (reply(200, b'{"it": "%s"}' % (b"x" * 100_000)), "not_mcp"),
         (reply(200, b'{"jsonrpc": "2.0", "it": "%s"' % (b"x" * 100_000)), "invalid_response"),
     ],
-    ids=["drop", "cut", "event", "404", "404 method", "400", "400 busy", "no answer", "long", "long and cut"],
+    ids=[
+        "drop",
+        "cut",
+        "event",
+        "404",
+        "404 method",
+        "400",
+        "400 other instance",
+        "400 busy",
+        "no answer",
+        "long",
+        "long and cut",
+    ],
 )
 async def test_errors_after_the_handshake_are_explained(
     answer: bytes, code: str, marked: Marked, tmp_path: Path

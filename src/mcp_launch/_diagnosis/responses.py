@@ -136,6 +136,8 @@ class Answer:
     """True if an MCP server of this transport may send such a body."""
     had_session: bool = False
     """True if the request belonged to a session."""
+    follows_handshake: bool = False
+    """True if the request came after the response to `initialize`."""
     named: bool = False
     """True if the server itself named the URL, as an SSE endpoint."""
     via: Via | None = None
@@ -205,7 +207,8 @@ def judge(  # noqa: PLR0911 - a list of cases
             )
             return found("forbidden", known or "is this user allowed to use it?", known)
         case HTTPStatus.NOT_FOUND | HTTPStatus.BAD_REQUEST if _lost(answer):
-            return found("session_lost", LOST)
+            removed = _removed_from(answer)
+            return found("session_lost", removed or LOST, removed)
         case _ if answer.is_mcp:
             return None
         case HTTPStatus.NOT_FOUND:
@@ -245,15 +248,28 @@ def _login(command: str | None, *, authorized: bool) -> str:
 
 
 def _lost(answer: Answer) -> bool:
-    """Return True if the server has lost the session, by its status or by the word "session" in the response.
+    """Return True if the server does not know the session, by its status or by the words of the response.
 
     A 404 with an MCP error may also be about the request itself, such as an unknown method of the newer era, and one
     for the first message of the SSE transport about the path.
     """
     if not (answer.had_session or answer.named):
-        return False
+        return _removed_from(answer) is not None
     by_status = answer.status == HTTPStatus.NOT_FOUND and answer.had_session and not answer.is_mcp
-    return by_status or bool(re.search(r"\bsession\b", answer.body, re.IGNORECASE))
+    return by_status or bool(re.search(r"\bsession\b|\bserver not initialized\b", answer.body, re.IGNORECASE))
+
+
+def _removed_from(answer: Answer) -> str | None:
+    """Return that the server misses the ID of the session, if it says so; None otherwise."""
+    if answer.had_session:
+        place = "requests" if _MISSES_SESSION.search(answer.body) else None
+    else:
+        place = "responses" if answer.follows_handshake and _NEEDS_SESSION.search(answer.body) else None
+    return place and f"it got no session ID; does a proxy in front of it remove Mcp-Session-Id from {place}?"
+
+
+_MISSES_SESSION = re.compile(r"(?<!or )\bmissing (?:\S+ )?session|\bsession[ -]id\b[^.]* required\b", re.IGNORECASE)
+_NEEDS_SESSION = re.compile(r"\bsession[ -]?(?:id|not found)\b", re.IGNORECASE)
 
 
 def _advice(answer: Answer) -> str:

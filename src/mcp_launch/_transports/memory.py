@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 import anyio
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from acp_bindings._redact import Redactor, shown_url
 from acp_bindings._responses import Via, address, title_of
@@ -96,6 +97,7 @@ class Memory:
                 title=title_of(text, kind),
                 is_mcp=is_mcp,
                 had_session=in_session or "mcp-session-id" in sent,
+                follows_handshake=sent.get("mcp-protocol-version") in HANDSHAKE_PROTOCOL_VERSIONS,
                 named=named,
                 # Over TLS the proxy is only a tunnel.
                 via=self._via(url) if url.scheme == "http" else None,
