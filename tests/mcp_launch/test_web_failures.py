@@ -44,6 +44,28 @@ async def test_a_location_that_is_not_a_url_is_left_out(kind: str, web: Web, mar
     assert (failure.code, "location" in failure.facts) == ("forbidden", False)
 
 
+@KINDS
+@pytest.mark.parametrize(
+    ("status", "number", "says"),
+    [
+        (404, 3200, "the tunnel of ngrok is offline"),
+        (502, 8012, "the tunnel cannot connect to the server"),
+        (200, 6024, 'a header "ngrok-skip-browser-warning"'),
+        (403, 727, "the tunnel sent ERR_NGROK_727"),
+    ],
+)
+async def test_an_error_of_ngrok_is_explained(
+    *, kind: str, status: int, number: int, says: str, web: Web, marked: Marked, tmp_path: Path
+) -> None:
+    server = http(f"{web.origin}/{status}/ngrok-error-code=ERR_NGROK_{number}", kind=kind)
+
+    failure = await failure_of(server, cwd=tmp_path)
+
+    assert says in failure.message
+    assert says[1:] in failure.advice
+    assert failure.facts["ngrok_error_code"] == f"ERR_NGROK_{number}"
+
+
 @pytest.mark.requirement("R82", "R85")
 @pytest.mark.parametrize("kind", [WebClient, EventClient])
 async def test_headers_do_not_leave_the_origin(

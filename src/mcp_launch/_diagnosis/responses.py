@@ -103,6 +103,7 @@ _TRY = {
     406: "is this the URL of an MCP server? These accept JSON and event streams",
     415: "is this the URL of an MCP server? These accept JSON",
     501: "is this the URL of an MCP server?",
+    511: "a tunnel or network in front of it shows a page first; does that ask for a header or a login?",
 }
 _OTHER = {
     "/mcp": "Servers that only support SSE often use /sse",
@@ -127,7 +128,7 @@ class Answer:
     reason: str
     media_type: str
     headers: dict[str, str]
-    """The headers that explain an error: www_authenticate, location, retry_after."""
+    """The headers that explain an error: www_authenticate, location, retry_after, ngrok_error_code."""
     body: str = ""
     """The start of the body, if it is an error or not MCP."""
     title: str = ""
@@ -187,7 +188,8 @@ def judge(  # noqa: PLR0911 - a list of cases
     def found(code: Code, advice: str, known: str | None = None) -> Diagnosis:
         return Diagnosis(code, f"{summary}{said}; {advice}", facts, advice=known)
 
-    named = _NAMED if answer.named else None
+    tunnel = _of_ngrok(answer.headers.get("ngrok_error_code"))
+    named = tunnel or (_NAMED if answer.named else None)
     match answer.status:
         case HTTPStatus.UNAUTHORIZED:
             facts["authorization_sent"] = authorized
@@ -199,7 +201,8 @@ def judge(  # noqa: PLR0911 - a list of cases
         case HTTPStatus.FORBIDDEN:
             scope = re.search(r'\bscope="([^"]+)"', challenge)
             known = (
-                mistake
+                tunnel
+                or mistake
                 or (_NAMES_HOST.search(said) and _OTHER_HOST)
                 or (_OF_CLOUDFLARE.search(said) and _BOTS)
                 or (not authorized and _CREDENTIALS)
@@ -220,7 +223,7 @@ def judge(  # noqa: PLR0911 - a list of cases
             after = answer.headers.get("retry_after")
             return found("rate_limited", f"try again {_when(after) if after else 'later'}")
         case status if status >= HTTPStatus.BAD_REQUEST:
-            advice = _advice(answer)
+            advice = tunnel or _advice(answer)
             return found("http_error", advice, advice)
         case status if status // 100 == 3 and (target := answer.headers.get("location")):
             advice = "if that is the server, use its URL; if it is a login page, the server requires credentials"
@@ -230,7 +233,7 @@ def judge(  # noqa: PLR0911 - a list of cases
             return advised("redirected", event, advice, facts)
         case _:
             misfit, advice = _misfit(answer)
-            return advised("not_mcp", f"{summary} with {misfit}", advice, facts, said=said)
+            return advised("not_mcp", f"{summary} with {misfit}", tunnel or advice, facts, said=said)
 
 
 def _own_header(said: str) -> str | None:
@@ -245,6 +248,19 @@ def _login(command: str | None, *, authorized: bool) -> str:
     if command:
         return f"it requires an OAuth login; {command}, or add a token in an Authorization header"
     return _CREDENTIALS
+
+
+def _of_ngrok(code: str | None) -> str | None:
+    """Return what to try after an error of ngrok, whose page says nothing without JavaScript."""
+    more = f"the tunnel sent {code}, which https://ngrok.com/docs/errors explains"
+    return code and _NGROK.get(code.removeprefix("ERR_NGROK_"), more)
+
+
+_NGROK = {
+    "3200": "the tunnel of ngrok is offline; does ngrok run, and is this still its address?",
+    "6024": 'the tunnel shows a warning for browsers instead; send it a header "ngrok-skip-browser-warning"',
+    "8012": "the tunnel cannot connect to the server; does it run, on the port that ngrok forwards to?",
+}
 
 
 def _lost(answer: Answer) -> bool:

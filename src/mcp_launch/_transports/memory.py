@@ -172,7 +172,7 @@ async def _speaks_tls(host: str, port: int) -> bool:
 
 def _relevant_headers(url: Url, headers: Mapping[str, str]) -> dict[str, str]:
     found: dict[str, str] = {}
-    for name in ("www-authenticate", "retry-after"):
+    for name in ("www-authenticate", "retry-after", "ngrok-error-code"):
         if name in headers:
             found[name.replace("-", "_")] = headers[name]
     # A location that is not a URL is left out.
