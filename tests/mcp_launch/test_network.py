@@ -168,6 +168,11 @@ async def test_a_tls_handshake_without_an_end_is_a_timeout(marked: Marked, tmp_p
         ("http://127.0.0.1:{silent}/mcp", None, "accepted the connection, but did not answer within "),
         ("http://127.0.0.1:{full}/mcp", None, "could not connect to 127.0.0.1:{full} within "),
         (
+            "http://a.invalid/mcp",
+            "http://127.0.0.1:{silent}",
+            "the proxy http://127.0.0.1:{silent} accepted the connection, but sent no response within ",
+        ),
+        (
             "https://a.invalid/mcp",
             "http://127.0.0.1:{silent}",
             "could not connect to a.invalid:443 through the proxy http://127.0.0.1:{silent} within ",
@@ -178,7 +183,7 @@ async def test_a_tls_handshake_without_an_end_is_a_timeout(marked: Marked, tmp_p
             "could not connect to a.invalid:443 through the proxy http://127.0.0.1:{open} within ",
         ),
     ],
-    ids=["answer", "connection", "proxy", "tunnel"],
+    ids=["answer", "connection", "plain proxy", "proxy", "tunnel"],
 )
 async def test_a_server_that_was_not_connected_is_distinguished_from_a_silent_one(
     *, kind: str, url: str, proxy: str | None, says: str, marked: Marked, tmp_path: Path
