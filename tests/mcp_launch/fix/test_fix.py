@@ -113,6 +113,23 @@ def test_what_cannot_be_fixed_does_not_stop_the_others(folder: Path, command: Co
     assert json.loads(Path(file).read_text())["mcpServers"]["b"]["command"] == PLAIN["command"]
 
 
+def test_a_variable_that_a_server_misses_in_its_log_messages_is_renamed(folder: Path, command: Command) -> None:
+    logged = {"level": "error", "data": "WEATHER_KEY is not set"}
+    notification = {"jsonrpc": "2.0", "method": "notifications/message", "params": logged}
+    server = folder / "tools" / "server.py"
+    server.write_text(
+        f"import os\nif 'WEATHER_KEY' not in os.environ: print({json.dumps(notification)!r}, flush=True); os._exit(1)\n"
+        f"{server.read_text()}"
+    )
+    entry = {"command": "python3", "args": [str(server)]}
+    file = write(folder / ".mcp.json", a={**entry, "env": {"WEATHERKEY": "x"}})
+
+    done = command("fix", file, "--write")
+
+    assert "fixed   a rename WEATHERKEY to WEATHER_KEY" in done.err
+    assert json.loads(Path(file).read_text())["mcpServers"]["a"] == {**entry, "env": {"WEATHER_KEY": "x"}}
+
+
 def test_the_failure_after_the_edits_that_got_further_is_shown(folder: Path, command: Command) -> None:
     script = folder / "imports.py"
     script.write_text("import no_such_module")

@@ -61,8 +61,9 @@ class Draft:
 
     @cached_property
     def stderr(self) -> list[str]:
-        """The last lines of standard error."""
-        return texts(self.failure["facts"].get("stderr"))
+        """The last lines of standard error, and before them those of the last error that it logged by a message."""
+        facts = self.failure["facts"]
+        return [*texts(facts.get("logged")), *texts(facts.get("stderr"))]
 
     @cached_property
     def output(self) -> str:
