@@ -185,22 +185,28 @@ async def test_a_warning_of_npm_is_not_the_reason(
 
 
 @pytest.mark.parametrize(
-    ("status", "says"),
+    ("package", "script", "says"),
     [
-        (128, "npx takes weather/server for a repository on GitHub; is it @weather/server?"),
-        (1, "npx hides the errors of install scripts; if one failed, npx --foreground-scripts … shows it"),
+        ("weather/server", "exit 128", "npx takes weather/server for a repository on GitHub; is it @weather/server?"),
+        ("weather/server", "exit 1", "npx hides the errors of install scripts;"),
+        ("github:weather/server", "exit 128", "npx gets it with git, which failed;"),
+        ("https://me:pass@git.example/server.git", "exit 128", "npx gets it with git, which failed;"),
+        ("github:weather/server", "echo 'sh: 1: w: not found' >&2; exit 127", "the repository does not contain its"),
+        ("@weather/server", "echo 'sh: 1: w: not found' >&2; exit 127", "the program w was not found;"),
+        ("github:weather/server", "exit 127", "npx hides the errors of install scripts;"),
     ],
 )
-async def test_a_package_that_npx_takes_for_a_repository_is_named(
-    *, status: int, says: str, marked: Marked, tmp_path: Path
+async def test_the_error_of_a_package_from_git_is_explained(
+    package: str, script: str, says: str, marked: Marked, tmp_path: Path
 ) -> None:
     runner = tmp_path / "npx"
-    runner.write_text(f"#!/bin/sh\nexit {status}\n")
+    runner.write_text(f"#!/bin/sh\n{script}\n")
     runner.chmod(0o755)
 
-    failure = await failure_of(marked.stdio("tool", str(runner), "-y", "weather/server"), cwd=tmp_path)
+    failure = await failure_of(marked.stdio("tool", str(runner), "-y", package), cwd=tmp_path)
 
-    assert failure.message == f"exited with status {status}: {says}; it printed nothing"
+    assert failure.message.partition(": ")[2].startswith(says)
+    assert "me:pass" not in failure.message
 
 
 @pytest.mark.parametrize(

@@ -143,6 +143,17 @@ HINTS = (
         'npm error   sudo chown -R 501:20 "/me/.npm"',
     ),
     Hint(
+        _NPM + r"enoent Could not read package\.json: .*[/\\]git-clone\w+[/\\]package\.json'",
+        "the Git repository has no package.json, so npx cannot run it",
+        "npm error code ENOENT\nnpm error enoent Could not read package.json: Error: ENOENT: no such file, "
+        "open '/me/.npm/_cacache/tmp/git-cloneUMyr9f/package.json'",
+    ),
+    Hint(
+        _NPM + r"enoent An unknown git error occurred",
+        "npm gets it with Git; is that installed, and on the PATH that the server gets?",
+        "npm error syscall spawn git\nnpm error enoent An unknown git error occurred",
+    ),
+    Hint(
         _NPM + r".*(?:ENOENT|ENOTEMPTY|EEXIST).*[/\\]_(?:npx|cacache)[/\\]",
         "the cache of npx is damaged; delete the directory and try again",
         "npm error code ENOENT\nnpm error ENOENT: no such file or directory, open '/me/.npm/_npx/5a9/package.json'",

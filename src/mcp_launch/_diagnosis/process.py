@@ -60,7 +60,9 @@ _DOWNLOADERS = frozenset(("bunx", "docker", "npx", "pipx", "podman", "uvx"))
 _COMPLAINT = re.compile(r"\berror\b|not a valid", re.IGNORECASE)
 """An error, although the status is 0."""
 _NOTICE = re.compile("npm (?:notice(?! Access token expired)|warn|WARN)")
-_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
+_NOT_FOUND = 127
+"""The status of a shell that did not find the command."""
+_OF_GIT = re.compile(r"((?:git|bitbucket|https?|ssh)[\w+]*:)\S+|[\w.-]+/[\w.-]+")
 _NO_COMMAND = re.compile(r"^\S*sh: .*jsonrpc\"?:\"?2|^'.*jsonrpc.* is not recognized as ")
 """Errors of shells about a message."""
 
@@ -115,7 +117,9 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
     # npm writes notices about itself and warnings about packages, whether or not anything is wrong.
     said = unwrapped(line for line in seen.stderr if line.strip() and not _NOTICE.match(line))
     said, verb = (said, "wrote on stderr") if said else (seen.logged, "logged")
-    hint, line = explain_end(said, status=seen.status)
+    # A shell of npx says which command it did not find, unless that is in an install script.
+    is_hidden = seen.status == _NOT_FOUND and not said and _package(seen)
+    hint, line = explain_end(said, status=None if is_hidden else seen.status)
     quoted = line and f"{verb}: {seen.spec.redactor.start(line, SHOWN)}"
     if (status := seen.status) is not None:
         facts |= {"signal": signal_name(status)} if status < 0 else {"exit_code": status}
@@ -140,8 +144,10 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
 
 def _refined(seen: Seen, hint: str) -> tuple[str, dict[str, Any] | None]:
     """Return a hint together with what is known of the entry, and the change of the entry, if there is one."""
-    if package := re.search('pip install "(.+)"', hint):
-        return _with_older(seen, hint, package[1])
+    if older := re.search('pip install "(.+)"', hint):
+        return _with_older(seen, hint, older[1])
+    if seen.status == _NOT_FOUND and _OF_GIT.fullmatch(_package(seen)):
+        return "the repository does not contain its program; clone and build it, or use a published package", None
     if NEEDS_PROXY in hint and seen.proxy:
         name, url = seen.proxy
         return hint.replace(NEEDS_PROXY, f"is the proxy {url} ({name}) right, and does it run?"), None
@@ -158,11 +164,13 @@ def _cause_in_entry(seen: Seen, said: Sequence[str], line: str) -> str | None:  
     empty = {name for name, value in env.items() if not value.strip()}
     if hint := explain_variable(said, given={*INHERITED, *env}, empty=empty):
         return hint
-    if Path(seen.spec.command).stem == "npx":
-        repository = next(filter(_REPOSITORY.fullmatch, seen.spec.args), None)
+    if package := _package(seen):
         # The status of Git, whose error npx does not show.
-        if seen.status == 128 and repository:
-            return f"npx takes {repository} for a repository on GitHub; is it @{repository}?"
+        if seen.status == 128 and (git := _OF_GIT.fullmatch(package)):
+            if not git[1]:
+                return f"npx takes {package} for a repository on GitHub; is it @{package}?"
+            # Not its URL, which may contain a password.
+            return "npx gets it with git, which failed; does the repository exist, and need a login (git ls-remote …)?"
         if (seen.status or 0) > 0 and not (said or seen.spoke or _odd_output(seen)):
             return "npx hides the errors of install scripts; if one failed, npx --foreground-scripts … shows it"
     if wrong := _windows_path(seen):
@@ -174,6 +182,12 @@ def _cause_in_entry(seen: Seen, said: Sequence[str], line: str) -> str | None:  
     if _CRASH.match(line) and (found := _ENGINE.findall("\n".join(seen.stderr))):
         return "npm says that {} requires Node.js {}, but this is {}".format(*found[-1])
     return None
+
+
+def _package(seen: Seen) -> str:
+    """Return the package that npx is told to run; empty for other programs."""
+    is_npx = Path(seen.spec.command).stem == "npx"
+    return next((each for each in seen.spec.args if is_npx and not each.startswith("-")), "")
 
 
 def _windows_path(seen: Seen) -> str | None:
