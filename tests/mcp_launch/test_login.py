@@ -401,7 +401,7 @@ async def test_the_reason_of_a_rejection_is_that_of_the_last_login(marked: Marke
             await anext(one)
             await anext(other)
             refreshing = await one.asend(rejected)
-            await one.asend(httpx2.Response(400, request=refreshing))
+            await one.asend(httpx2.Response(400, json={"error": "invalid_grant"}, request=refreshing))
             await other.asend(rejected)
         reasons = [auth.rejection]
         again = await log_in(login)
@@ -415,10 +415,39 @@ async def test_the_reason_of_a_rejection_is_that_of_the_last_login(marked: Marke
             logins.forget(again)
 
     assert reasons == [
-        f"its stored login could not be refreshed (POST {login.issuer}/token returned 400)",
+        f"its stored login could not be refreshed (POST {login.issuer}/token returned 400 invalid_grant)",
         "its stored login was rejected",
         "its stored login was deleted",
     ]
+
+
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [(503, "503, which may be temporary"), (200, "200 with text/html"), (404, "404 with text/html")],
+)
+async def test_a_token_endpoint_that_sends_a_page_is_explained(
+    status: int, says: str, marked: Marked, tmp_path: Path
+) -> None:
+    page = reply(status, b"<html>", content_type="text/html")
+    with oauth_servers() as login, raw_server(lambda _: [page]) as other:
+        stored = await log_in(login)
+        logins.store(replace(stored, token_endpoint=f"{other.origin}/token"), logins.tokens_of(stored))
+        login.expire()
+
+        failure = await outcome(login, cwd=tmp_path)
+
+    assert f"could not be refreshed (POST {other.origin}/token returned {says})" in str(failure)
+
+
+async def test_a_login_whose_token_endpoint_sends_a_page_is_explained(marked: Marked) -> None:
+    page = reply(200, b"<html>", content_type="text/html")
+    with (
+        raw_server(lambda _: [page]) as other,
+        oauth_servers(metadata={"token_endpoint": f"{other.origin}/token"}) as login,
+    ):
+        message = await refusal(login)
+
+    assert message.endswith(f"did not issue a token: POST {other.origin}/token returned 200 with text/html")
 
 
 @UNFINISHED

@@ -411,10 +411,12 @@ def _origin(url: str) -> str:
 
 
 def _reason(response: httpx2.Response) -> str:
-    """Return the end of a sentence with the reason that a response gives: its target, or the error of OAuth."""
+    """Return the end of a sentence with the reason that a response gives: its target, its type, or an OAuth error."""
     if response.next_request:
         return f" with a redirect to {shown_url(str(response.next_request.url))}, which is not followed"
     members = parsed_members(response.content)
+    if response.is_success and not members:
+        return f" with {media_type(response.headers) or 'no content type'}"
     named = ("error", "error_description")
     said = [members.get(each) or extract_field_from_www_auth(response, each) for each in named]
     reason = ": ".join(each for each in said if isinstance(each, str))

@@ -19,7 +19,7 @@ import httpx2
 
 from acp_bindings._json import parsed_members
 from acp_bindings._redact import shown_url
-from mcp_launch._http_types import JSON
+from mcp_launch._http_types import JSON, media_type
 from mcp_launch._spec import HttpServer
 from mcp_launch.failures import UnusableInput
 from mcp_launch.logins import Login, StoredLogins, Tokens, find, lock_of, read, store, tokens_of
@@ -114,6 +114,10 @@ class StoredAuth(httpx2.Auth):
         if response.status_code != HTTPStatus.OK or not isinstance(access := members.get("access_token"), str):
             error = members.get("error")
             said = f" {error}" if isinstance(error, str) else ""
+            if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                said += ", which may be temporary"
+            elif not members:
+                said += f" with {media_type(response.headers) or 'no content type'}"
             self.rejection = (
                 f"its stored login could not be refreshed "
                 f"(POST {shown_url(str(response.request.url))} returned {response.status_code}{said})"
