@@ -71,6 +71,16 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
         ),
         ("npm ERR! code UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "NODE_EXTRA_CA_CERTS"),
         ("ModuleNotFoundError: No module named 'mcp.server'; 'mcp' is not a package", "no module mcp.server"),
+        ("docker: failed to connect to the docker API at unix:///var/run/docker.sock", "is the Docker daemon running?"),
+        (
+            'docker: error during connect: Head "http://%2F%2F.%2Fpipe%2Fdocker/_ping": open //./pipe/docker',
+            "is the Docker daemon running?",
+        ),
+        ("Docker Desktop is not running", "is the Docker daemon running?"),
+        (
+            "docker: permission denied while trying to connect to the Docker daemon socket at unix:///docker.sock",
+            "has no permission to use Docker;",
+        ),
         ("cannot attach stdin to a TTY-enabled container because stdin is not a terminal", "remove -t from"),
         ("bash: nope-cmd: command not found", "the program nope-cmd was not found;"),
         ("bash: line 1: nope-cmd: command not found", "the program nope-cmd was not found;"),

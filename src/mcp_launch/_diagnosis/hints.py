@@ -230,7 +230,13 @@ HINTS = (
     ),
     # Docker:
     Hint(
-        r"docker: .*(?:Cannot connect to the Docker daemon|permission denied.*docker)",
+        r"permission denied while trying to connect to the [Dd]ocker",
+        "this user has no permission to use Docker; add it to the group docker, and log in again",
+        "docker: permission denied while trying to connect to the docker API at unix:///var/run/docker.sock",
+    ),
+    Hint(
+        r"Cannot connect to the Docker daemon|failed to connect to the docker API|docker: error during connect"
+        r"|^Docker Desktop is not running",
         "is the Docker daemon running?",
         "docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?",
     ),
