@@ -81,6 +81,12 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
             "docker: permission denied while trying to connect to the Docker daemon socket at unix:///docker.sock",
             "has no permission to use Docker;",
         ),
+        (
+            "Error: Could not locate the bindings file. Tried:\n → /srv/node_modules/better-sqlite3/build/a.node",
+            "not compiled for this version of Node.js;",
+        ),
+        ("zsh: exec format error: /srv/weather-mcp", "another kind of processor"),
+        ("OSError: [Errno 8] Exec format error: '/srv/weather-mcp'", "another kind of processor"),
         ("cannot attach stdin to a TTY-enabled container because stdin is not a terminal", "remove -t from"),
         ("bash: nope-cmd: command not found", "the program nope-cmd was not found;"),
         ("bash: line 1: nope-cmd: command not found", "the program nope-cmd was not found;"),

@@ -154,6 +154,12 @@ HINTS = (
         "npm error syscall spawn git\nnpm error enoent An unknown git error occurred",
     ),
     Hint(
+        _NPM + r"gyp ERR! (?!build error).*",
+        "npm has to compile a part of it, which requires Python and a C++ compiler; try an LTS version of Node.js",
+        "npm error code 1\nnpm error command failed\nnpm error gyp ERR! find Python\n"
+        "npm error gyp ERR! stack Error: Could not find any Python installation to use",
+    ),
+    Hint(
         _NPM + r".*(?:ENOENT|ENOTEMPTY|EEXIST).*[/\\]_(?:npx|cacache)[/\\]",
         "the cache of npx is damaged; delete the directory and try again",
         "npm error code ENOENT\nnpm error ENOENT: no such file or directory, open '/me/.npm/_npx/5a9/package.json'",
@@ -348,6 +354,13 @@ HINTS = (
         "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from /srv/a.mjs",
     ),
     Hint(
+        r"The module '[^'\n]+'\nwas compiled against a different Node\.js version using"
+        r"|^Error: Could not locate the bindings file",
+        "a part of it was not compiled for this version of Node.js; install it again with that (npm rebuild)",
+        "Error: The module '/srv/node_modules/better-sqlite3/build/Release/better_sqlite3.node'\n"
+        "was compiled against a different Node.js version using",
+    ),
+    Hint(
         r"Unknown file extension \"\.[cm]?tsx?\"",
         "node does not run TypeScript by itself; build it, or run it with tsx",
         'TypeError [ERR_UNKNOWN_FILE_EXTENSION]: Unknown file extension ".ts" for /srv/index.ts',
@@ -379,6 +392,11 @@ HINTS = (
         r"Could not start dynamically linked executable: (\S+)",
         "NixOS does not run {}, which was built for other systems; use its package in Nix, or nix-ld",
         "Could not start dynamically linked executable: /home/me/.cache/uv/archive-v0/x/bin/python",
+    ),
+    Hint(
+        r"\b[Ee]xec format error\b",
+        "it was built for another kind of processor or system than this one",
+        "exec /usr/local/bin/docker-entrypoint.sh: exec format error",
     ),
     Hint(
         r"error while loading shared libraries: (\S+):",
