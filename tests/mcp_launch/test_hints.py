@@ -85,6 +85,10 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
             "Error: Could not locate the bindings file. Tried:\n → /srv/node_modules/better-sqlite3/build/a.node",
             "not compiled for this version of Node.js;",
         ),
+        (
+            "Error: Cannot find module 'es/toString'\nRequire stack:\n- /me/.npm/_npx/1f/node_modules/weather/index.js",
+            "the installation in /me/.npm/_npx/1f/node_modules is incomplete;",
+        ),
         ("zsh: exec format error: /srv/weather-mcp", "another kind of processor"),
         ("OSError: [Errno 8] Exec format error: '/srv/weather-mcp'", "another kind of processor"),
         ("cannot attach stdin to a TTY-enabled container because stdin is not a terminal", "remove -t from"),

@@ -338,7 +338,7 @@ HINTS = (
         "node: bad option: -y",
     ),
     Hint(
-        r"Cannot find (?:module|package) '[^'\n]+' imported from (\S*?[/\\]node_modules)[/\\]",
+        r"Cannot find (?:module|package) '[^'\n]+'(?: imported from |\nRequire stack:\n- )(\S*?[/\\]node_modules)[/\\]",
         "the installation in {} is incomplete; install it again, or another version",
         "Error: Cannot find module '/_npx/909ffbc9/node_modules/sdk/server/mcp' imported from "
         "/_npx/909ffbc9/node_modules/weather/index.js",
