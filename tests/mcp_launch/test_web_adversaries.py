@@ -712,6 +712,24 @@ async def test_a_redirect_is_followed_within_the_origin_and_to_its_https(
     assert not follows(httpx2.Request("POST", ours), httpx2.Request("GET", theirs))
 
 
+@pytest.mark.parametrize(
+    ("status", "body", "code", "says"),
+    [
+        (400, b"Bad Request: Unsupported protocol version (supported: 2025-06-18)", "unsupported_version", "a newer"),
+        (400, rpc_error(-32602, "Unsupported protocol version"), "unsupported_version", "a newer release"),
+        (406, rpc_error(-32000, "Not Acceptable: Client must accept both"), "rejected", "change the header Accept?"),
+    ],
+)
+async def test_a_refused_version_or_type_is_explained(
+    *, status: int, body: bytes, code: str, says: str, marked: Marked, tmp_path: Path
+) -> None:
+    media = "application/json" if body.startswith(b"{") else "text/plain"
+    failure = await failure_of(lambda _: [reply(status, body, content_type=media)], cwd=tmp_path)
+
+    assert failure.code == code
+    assert says in failure.message
+
+
 @pytest.mark.parametrize("session", [{}, {"Mcp_Session_Id": "s1"}], ids=["responses", "requests"])
 @pytest.mark.parametrize(
     "body",

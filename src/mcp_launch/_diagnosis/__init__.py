@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,9 @@ from mcp_launch.failures import Code, LaunchFailure, Stage
 
 _MESSAGE = 2000
 """The longest message of a failure in characters, because it may quote what a server wrote."""
+NEWER = "is there a newer release of the server?"
+UNSUPPORTED_VERSION = re.compile(r"\bunsupported (?:mcp[ -])?protocol[ -]version\b", re.IGNORECASE)
+"""What a server says that refuses the version of MCP, by HTTP or by JSON-RPC."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from mcp_launch._diagnosis import Diagnosis
-from mcp_launch.failures import InvalidResult
+from mcp_launch._diagnosis import NEWER, UNSUPPORTED_VERSION, Diagnosis, advised
+from mcp_launch.failures import Code, InvalidResult
 
 # The SDK has no exception classes for these, so they are recognized by their text.
 _UNSUPPORTED = "Unsupported protocol version from the server: "
@@ -20,6 +20,12 @@ _IN_VAIN = re.compile(
     r"^Request '[^']*' timed out$|^[\w/]+ was not answered|: did not respond within \S+ s(?:$|, but the server )"
 )
 
+_REFUSALS: tuple[tuple[re.Pattern[str], Code, str], ...] = (
+    (UNSUPPORTED_VERSION, "unsupported_version", NEWER),
+    # Every request accepts both types.
+    (re.compile("^Not Acceptable: .*must accept"), "rejected", "does a proxy in front of it change the header Accept?"),
+)
+"""Known errors, with their codes and advice."""
 _MANY = 1000
 """The number of errors in a response above which none is named."""
 
@@ -93,19 +99,20 @@ def _meaning(leaf: BaseException) -> Diagnosis | None:
         case ValidationError() | InvalidResult():
             field, wrong = invalid_field(leaf) if isinstance(leaf, ValidationError) else (leaf.path, leaf.reason)
             where = f"{field}: " if field else ""
-            message = f"sent a response that is not valid MCP: {where}{wrong}; is there a newer release of the server?"
+            message = f"sent a response that is not valid MCP: {where}{wrong}; {NEWER}"
             return Diagnosis("invalid_response", message, {"field": field} if field else {})
         case MCPError() if is_closed(leaf):
             return Diagnosis("disconnected", "the connection was closed")
         case MCPError(message=message) if is_timeout(leaf):
             return Diagnosis("timeout", message)
         case MCPError(code=code, message=message):
-            facts = {"jsonrpc_error": {"code": code, "message": message}}
-            return Diagnosis("rejected", f'refused: "{message}" ({code})', facts)
+            event, facts = f'refused: "{message}" ({code})', {"jsonrpc_error": {"code": code, "message": message}}
+            found = next((each[1:] for each in _REFUSALS if each[0].search(message)), None)
+            return advised(found[0], event, found[1], facts) if found else Diagnosis("rejected", event, facts)
         case RuntimeError() if str(leaf).startswith(_UNSUPPORTED):
             version, known = str(leaf).removeprefix(_UNSUPPORTED), list(HANDSHAKE_PROTOCOL_VERSIONS)
             supported = f"supported versions are {', '.join(known)}"
-            message = f'speaks MCP version "{version}"; {supported}; is there a newer release of the server?'
+            message = f'speaks MCP version "{version}"; {supported}; {NEWER}'
             return Diagnosis("unsupported_version", message, {"server": version, "supported": known})
         case _:
             return None

@@ -19,7 +19,7 @@ from acp_bindings._responses import (
     message_in,
     tls_reason,
 )
-from mcp_launch._diagnosis import Diagnosis, advised
+from mcp_launch._diagnosis import NEWER, UNSUPPORTED_VERSION, Diagnosis, advised
 from mcp_launch._http_types import EVENT_STREAM, JSON, Url
 from mcp_launch.failures import Code, family
 
@@ -224,7 +224,7 @@ def judge(  # noqa: PLR0911 - a list of cases
             return found("rate_limited", f"try again {_when(after) if after else 'later'}")
         case status if status >= HTTPStatus.BAD_REQUEST:
             advice = tunnel or _advice(answer)
-            return found("http_error", advice, advice)
+            return found("unsupported_version" if advice == NEWER else "http_error", advice, advice)
         case status if status // 100 == 3 and (target := answer.headers.get("location")):
             advice = "if that is the server, use its URL; if it is a login page, the server requires credentials"
             if target == answer.url:
@@ -289,6 +289,8 @@ _NEEDS_SESSION = re.compile(r"\bsession[ -]?(?:id|not found)\b", re.IGNORECASE)
 
 
 def _advice(answer: Answer) -> str:
+    if answer.status == HTTPStatus.BAD_REQUEST and UNSUPPORTED_VERSION.search(answer.body):
+        return NEWER
     after = answer.headers.get("retry_after")
     if answer.status == HTTPStatus.SERVICE_UNAVAILABLE and after:
         return f"it is unavailable now; try again {_when(after)}"
