@@ -209,6 +209,37 @@ async def test_the_error_of_a_package_from_git_is_explained(
     assert "me:pass" not in failure.message
 
 
+@pytest.mark.parametrize("options", [["--rm"], ["--rm", "-i"], ["--init"], ["--interactive"]])
+async def test_a_container_without_input_is_recognized(options: list[str], marked: Marked, tmp_path: Path) -> None:
+    docker = tmp_path / "docker"
+    docker.write_text("#!/bin/sh\necho starting >&2\n")
+    docker.chmod(0o755)
+
+    failure = await failure_of(marked.stdio("tool", str(docker), "run", *options, "weather"), cwd=tmp_path)
+
+    says = 'without -i, its container gets no input; add -i after "run" in its "args"'
+    assert (says in failure.message) == (options in (["--rm"], ["--init"]))
+
+
+@pytest.mark.parametrize(
+    ("command", "args", "end"),
+    [("npx", ["-y", "mcp-remote@latest"], "exit 1"), ("npx", ["mcp-remote"], "sleep 20"), ("mcp-remote", [], "exit 1")],
+)
+async def test_the_url_of_mcp_remote_is_to_be_checked_by_itself(
+    command: str, args: list[str], end: str, marked: Marked, tmp_path: Path
+) -> None:
+    program = tmp_path / command
+    program.write_text(f"#!/bin/sh\necho '[7] Fatal error: ServerError' >&2\n{end}\n")
+    program.chmod(0o755)
+    server = marked.stdio("tool", str(program), *args, f"https://me:{SECRET}@h.example/mcp?key={SECRET}")
+
+    async with mcp_launch.launch([server], cwd=tmp_path, budgets=SHORT) as fleet:
+        [failure] = fleet.failures
+
+    assert 'run "mcp-launch check https://h.example/mcp"' in failure.message
+    assert SECRET not in failure.message
+
+
 @pytest.mark.parametrize(
     ("script", "hides"),
     [

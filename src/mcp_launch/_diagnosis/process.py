@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from acp_bindings._processes.process import how_it_ended, signal_name
-from acp_bindings._redact import Redactor
+from acp_bindings._redact import Redactor, shown_url
 from mcp_launch._diagnosis import Diagnosis, advised
 from mcp_launch._diagnosis.hints import NEEDS_PROXY, explain_end, explain_variable, unwrapped
 from mcp_launch._executable import INHERITED
@@ -173,8 +173,10 @@ def _cause_in_entry(seen: Seen, said: Sequence[str], line: str) -> str | None:  
             return "npx gets it with git, which failed; does the repository exist, and need a login (git ls-remote …)?"
         if (seen.status or 0) > 0 and not (said or seen.spoke or _odd_output(seen)):
             return "npx hides the errors of install scripts; if one failed, npx --foreground-scripts … shows it"
-    if wrong := _windows_path(seen):
+    if wrong := _windows_path(seen) or _bridged(seen):
         return wrong
+    if seen.status == 0 and is_deaf(seen.spec.command, seen.spec.args):
+        return 'without -i, its container gets no input; add -i after "run" in its "args"'
     if any(map(_REFUSED.search, said)):
         for name, value in seen.spec.env:
             if wrong := seen.phrases.unfilled(value, "env"):
@@ -182,6 +184,21 @@ def _cause_in_entry(seen: Seen, said: Sequence[str], line: str) -> str | None:  
     if _CRASH.match(line) and (found := _ENGINE.findall("\n".join(seen.stderr))):
         return "npm says that {} requires Node.js {}, but this is {}".format(*found[-1])
     return None
+
+
+def is_deaf(command: str, args: Sequence[str]) -> bool:
+    """Return True if the command runs a container without standard input."""
+    reads = any(re.fullmatch(r"-\w*i\w*|--interactive(=true)?", each) for each in args)
+    return Path(command).stem in ("docker", "podman") and "run" in args and not reads
+
+
+def _bridged(seen: Seen) -> str | None:
+    """Return how to find out what is wrong with the URL that mcp-remote connects to; None for other servers."""
+    words = (Path(seen.spec.command).name, *seen.spec.args)
+    url = next((each for each in words if each.startswith(("http://", "https://"))), None)
+    if not (url and any(re.match(r"mcp-remote\b", each) for each in words)):
+        return None
+    return f'to see what is wrong with its URL, or that it requires a login, run "mcp-launch check {shown_url(url)}"'
 
 
 def _package(seen: Seen) -> str:
@@ -284,6 +301,8 @@ def _advice(seen: Seen) -> str | None:  # noqa: PLR0911 - a list of cases
         return 'do its "args" name the program to run, with each argument as a separate item?'
     if seen.echoes or seen.stray or seen.unfinished:
         return _OTHER_PROGRAM
+    if any(map(str.strip, seen.stderr)) and (bridged := _bridged(seen)):
+        return bridged
     if seen.proxy and seen.proxy_is_dead:
         name, url = seen.proxy
         why = f"the proxy {url} does not accept connections; start it, or correct or unset {name}"
