@@ -753,6 +753,26 @@ async def test_a_session_id_that_a_proxy_removes_is_named(
     assert failure.advice.startswith("It got no session ID;")
 
 
+async def test_a_session_of_its_own_that_a_server_misses_does_not_end_that_of_mcp(
+    marked: Marked, tmp_path: Path
+) -> None:
+    def drives(request: Request) -> Iterator[bytes]:
+        if request.asks == "tools/call":
+            yield reply(404, rpc_error(-32000, "Session not found: browser-1"))
+        elif "id" in request.message:
+            yield reply(200, json.dumps(result(request.message)).encode())
+        else:
+            yield reply(202)
+
+    with raw_server(drives) as raw:
+        async with mcp_launch.launch([http(f"{raw.origin}/mcp")], cwd=tmp_path) as fleet:
+            with pytest.raises(MCPError, match="Session not found: browser-1"):
+                await fleet["web"].session.call_tool("any", {})
+            await fleet["web"].session.list_tools()
+
+            assert fleet.failures == []
+
+
 @pytest.mark.parametrize(
     ("answer", "code"),
     [

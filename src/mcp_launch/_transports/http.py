@@ -247,7 +247,8 @@ class WebClient(httpx2.AsyncClient):
             response = httpx2.Response(HTTPStatus.BAD_GATEWAY, request=request)
         found = self.memory.found
         if found is not None and self.initialized and not follows(request, response.next_request):
-            if found.code == "session_lost":
+            # A server without sessions may mean one of its own.
+            if found.code == "session_lost" and "mcp-session-id" in request.headers:
                 self.lost = found
             response = _error_answer(request, farewell(found, hide=self.hide), status=response.status_code)
         if not stream:
