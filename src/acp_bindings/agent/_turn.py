@@ -403,10 +403,14 @@ class Turn(Generic[M]):
             RequestFailed: the client cannot run it.
         """
         self.check_running()
-        if isinstance(command, str) or not command:
+        if not isinstance(cast("object", command), Sequence) or isinstance(command, str) or not command:
             raise ValueError('command must be a list, such as ["pytest", "-q"], because no shell is used')
-        if timeout is not None:
-            timeout = float(timeout)  # a model may have passed "60"
+        if not isinstance(cast("object", env or {}), Mapping):
+            raise ValueError("env must be an object of strings")
+        try:
+            timeout = None if timeout is None else float(timeout)  # a model may have passed "60"
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(f"timeout must be a number of seconds, not {timeout!r:.100}") from None
         session = self.session
         by_client = session.client.supports("terminal")
         wire: Any = session.connection.protocol if by_client else v1
