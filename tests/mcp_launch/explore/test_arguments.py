@@ -191,6 +191,18 @@ def test_the_default_of_a_required_argument_is_sent_if_it_is_left_out() -> None:
     assert read_arguments([], schema, checked=False) == {}
 
 
+def test_the_objects_in_an_argument_get_their_defaults_too() -> None:
+    pen = {"properties": {"ink": {"type": "string"}, "size": {"default": 3}, "more": {}}, "required": ["ink", "size"]}
+    pens = {"type": ["array", "null"], "items": {"$ref": "#/$defs/Pen"}}
+    schema = {"properties": {"pen": {"$ref": "#/$defs/Pen"}, "pens": pens}, "$defs": {"Pen": pen}}
+
+    assert read_arguments(["pen.ink=+"], schema) == {"pen": {"ink": "+", "size": 3}}
+    whole = '{"pens": [{"ink": "-"}, {"ink": "+", "size": 5, "more": [{}]}]}'
+    given: Any = [{"ink": "-", "size": 3}, {"ink": "+", "size": 5, "more": [{}]}]
+    assert read_arguments([], schema, whole=whole) == {"pens": given}
+    assert read_arguments([], schema) == {}
+
+
 @pytest.mark.parametrize(
     ("whole", "fault"),
     [

@@ -19,9 +19,9 @@ from mcp_launch._command.explore.schemas import (
     kind_of,
     member_of,
     properties_of,
-    required_defaults,
     short,
     type_text,
+    with_defaults,
 )
 from mcp_launch._command.inputs import choices
 from mcp_launch._json_values import as_items
@@ -106,7 +106,7 @@ def read_arguments(
         except WrongArguments as wrong:
             faults += wrong.faults
     if checked and not faults:
-        arguments = {**required_defaults(schema), **arguments}
+        arguments = with_defaults(arguments, schema, schema)
         faults.extend(misfits(arguments, schema))
     if faults:
         raise WrongArguments(*faults)

@@ -189,11 +189,21 @@ def _any_of(parts: list[Any]) -> dict[str, Any]:
     return {"anyOf": parts, **({"description": described[0]} if described else {})}
 
 
-def required_defaults(schema: Schema) -> dict[str, Any]:
-    """Return the defaults of the required arguments that have one."""
-    required = _required(schema, schema)
-    known = {name: _followed(part, schema)[0] for name, part in properties_of(schema, schema).items()}
-    return {name: part["default"] for name, part in known.items() if name in required and "default" in part}
+def with_defaults(value: Any, schema: object, root: Schema) -> Any:
+    """Return *value* in which each object has the defaults of the required members that it lacks."""
+    if isinstance(value, list):
+        items = [each["items"] for each in alternatives(schema, root) if "items" in each]
+        return [with_defaults(each, _any_of(items), root) for each in as_items(value)] if items else as_items(value)
+    if not isinstance(value, dict):
+        return value
+    required, parts = _required(schema, root), properties_of(schema, root)
+    known = {name: _followed(part, root)[0] for name, part in parts.items() if name in required}
+    defaults = {name: part["default"] for name, part in known.items() if "default" in part}
+    given = {
+        name: with_defaults(each, parts[name], root) if name in parts else each
+        for name, each in as_members(value).items()
+    }
+    return {**defaults, **given}
 
 
 def member_of(name: str, schema: object, root: Schema) -> object:
