@@ -11,6 +11,7 @@ from pydantic_core import from_json
 
 from acp_bindings import v1
 from acp_bindings._envelope import Line
+from acp_bindings._from_v1 import from_v1
 from acp_bindings._json import mended
 from acp_bindings._text_files import lines_of, read_text, write_text
 from acp_bindings.agent._command import CommandResult, run_here, run_in_terminal
@@ -249,15 +250,16 @@ class Turn(Generic[M]):
             begin = mended(begin)
         return ToolCall(self, begin, self._provider)
 
-    async def ask(self, question: str, *, call: ToolCall | None = None) -> bool:
+    async def ask(self, question: str, *, call: ToolCall | v1.ToolCall | None = None) -> bool:
         """Ask the user for permission, and return True if it is given.
 
         If the user cancels the turn instead, the handler is cancelled here.
 
         Args:
             question: the question, such as "Write notes.txt?".
-            call: the tool call that needs the permission. Without it, v1 shows the question as a tool call of its own,
-                because a permission request of v1 is always about one. It fails unless the user agrees.
+            call: the tool call that needs the permission, also that of a `PermissionQuestion`. Without it, v1 shows the
+                question as a tool call of its own, because a permission request of v1 is always about one. It fails
+                unless the user agrees.
 
         Raises:
             RequestFailed: the client has no handler for such requests, or it failed.
@@ -269,7 +271,7 @@ class Turn(Generic[M]):
         return await self.choose(question, options, call=call) == "allow"
 
     async def choose(
-        self, question: str, options: Sequence[v1.PermissionOption], *, call: ToolCall | None = None
+        self, question: str, options: Sequence[v1.PermissionOption], *, call: ToolCall | v1.ToolCall | None = None
     ) -> str | None:
         """Let the user choose one of *options*, and return its id; None if the client does not return one of them.
 
@@ -279,7 +281,7 @@ class Turn(Generic[M]):
         Args:
             question: the question.
             options: the options, with kinds such as `allow_always`.
-            call: the tool call that needs the permission.
+            call: the tool call that needs the permission, as for `ask`.
 
         Raises:
             RequestFailed: the client has no handler for such requests, or it failed.
@@ -300,19 +302,22 @@ class Turn(Generic[M]):
             return chosen
         protocol: Any = self.session.connection.protocol
         json: dict[str, Any] = {"sessionId": self.session.id, "options": from_json(encode(list(options)))}
-        if is_v1 and call:
-            json["toolCall"] = {"toolCallId": call.id, "title": question}
+        shown = v1.SessionToolCallUpdate(tool_call_id=call.id) if isinstance(call, ToolCall) else call
+        about: dict[str, Any] = from_json(encode(from_v1(protocol, shown))) if shown else {}
+        about.pop("sessionUpdate", None)
+        if is_v1:
+            json["toolCall"] = {**about, "title": question}
         else:
             json["title"] = question
-            if call:
-                json["subject"] = {"type": "tool_call", "toolCall": {"toolCallId": call.id}}
+            if about:
+                json["subject"] = {"type": "tool_call", "toolCall": about}
         request = decode(protocol.RequestPermissionRequest, json)
         try:
             outcome: Any = (await self.session.ask_user(request, method="session/request_permission")).outcome
         finally:
             if is_v1 and call and call.title != question and not self.is_over:
                 # Clients show the question in place of the title.
-                self.session.post(v1.SessionToolCallUpdate(tool_call_id=call.id, title=call.title))
+                self.session.post(v1.SessionToolCallUpdate(tool_call_id=about["toolCallId"], title=call.title))
         if outcome.outcome == "cancelled":
             # The client cancels the turn, and its cancellation may arrive after this answer.
             await anyio.sleep(CANCELLATION)

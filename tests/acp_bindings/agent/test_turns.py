@@ -693,6 +693,31 @@ async def test_ask_returns_the_users_choice(version: int, monkeypatch: pytest.Mo
     assert answers == [True, False, False, False]
 
 
+async def test_a_question_can_be_about_a_tool_call_of_another_agent(version: int) -> None:
+    agent = Agent("hub", version="1.0")
+    other = v1.ToolCall(tool_call_id="call_1", title="Write", kind="edit", locations=[v1.ToolCallLocation(path="/a")])
+    asked: list[Any] = []
+
+    @agent.prompt
+    async def ask(turn: Turn) -> None:
+        await turn.send(other)
+        assert await turn.ask("May I write?", call=other)
+
+    def answer(request: Any) -> Any:
+        asked.append(request.tool_call if version == 1 else request.subject.tool_call)
+        return {"outcome": "selected", "optionId": "allow"}
+
+    async with talking(agent, version) as client:
+        client.answer = answer
+        session = await client.new()
+        assert await client.prompt(session, "go") == "end_turn"
+        shown = client.of(session, "tool_call", "tool_call_update")
+    assert [(each.tool_call_id, each.kind, each.locations[0].path) for each in asked] == [("call_1", "edit", "/a")]
+    assert not asked[0].model_extra
+    assert {each.tool_call_id for each in shown} == {"call_1"}
+    assert [each.title for each in shown if each.title] == ["Write"] * (2 if version == 1 else 1)
+
+
 @pytest.mark.parametrize("outcome", ["selected", "cancelled"])
 async def test_a_tool_call_has_its_title_again_after_a_question(version: int, outcome: str) -> None:
     agent = Agent("asking", version="1.0")
