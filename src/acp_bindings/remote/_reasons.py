@@ -25,7 +25,7 @@ from acp_bindings._responses import (
     title_of,
     tls_reason,
 )
-from acp_bindings.remote._wire import EVENT_STREAM
+from acp_bindings.remote._wire import EVENT_STREAM, JSON
 from acp_bindings.remote.errors import Reason
 
 _FIREWALL = "check the host and the port; a firewall or a missing VPN may drop the packets"
@@ -50,6 +50,11 @@ class Reply:
         """True if the content is an event stream that can be read."""
         type_ = self.headers.get("content-type", "").lower()
         return self.status_code == 200 and type_.startswith(EVENT_STREAM) and not self.is_compressed
+
+    @property
+    def is_json(self) -> bool:
+        """True if the content is JSON, by its type."""
+        return bool(self.headers.get("content-type", "").lower().startswith(JSON))
 
     @property
     def is_compressed(self) -> bool:

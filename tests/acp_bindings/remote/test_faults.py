@@ -10,7 +10,7 @@ import queue
 import sys
 import threading
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -790,6 +790,24 @@ async def test_a_response_to_a_message_that_is_none_ends_the_request(response: b
             with pytest.raises(RequestError, match=said):
                 await connected.session(cwd="/tmp")
     assert [each.method for each in server.requests].count("POST") == 2
+
+
+@pytest.mark.parametrize("is_page", [False, True])
+async def test_json_in_response_to_a_notification_is_accepted_and_a_page_is_not(is_page: bool) -> None:
+    class Odd(Scripted):
+        def respond(self, request: Request) -> Iterator[bytes]:
+            if request.message.get("method") == "_note":
+                page = reply(200, b"<title>Sign in</title>", content_type="text/html")
+                yield page if is_page else reply(200, b'{"message": "accepted"}')
+            else:
+                yield from super().respond(request)
+
+    with raw_server(Odd()) as raw, anyio.fail_after(20):
+        async with Client("test", version="1.0").connect(to(raw.origin, "http"), reconnect=None) as connected:
+            await connected.connection.notify({}, method="_note")
+            with pytest.raises(Unreachable, match="Sign in") if is_page else nullcontext():
+                async with connected.session(cwd="/tmp") as session:
+                    assert session.id == "s1"
 
 
 @pytest.mark.parametrize(("status", "code"), [(500, "http_error"), (410, "disconnected")])
