@@ -164,7 +164,7 @@ class Answer:
         return f"{self.method} {self.url}{through}"
 
 
-def judge(  # noqa: PLR0911 - a list of cases
+def judge(  # noqa: PLR0911, PLR0912 - a list of cases
     answer: Answer,
     *,
     authorized: bool,
@@ -188,8 +188,7 @@ def judge(  # noqa: PLR0911 - a list of cases
     def found(code: Code, advice: str, known: str | None = None) -> Diagnosis:
         return Diagnosis(code, f"{summary}{said}; {advice}", facts, advice=known)
 
-    tunnel = _of_ngrok(answer.headers.get("ngrok_error_code"))
-    named = tunnel or (_NAMED if answer.named else None)
+    named = _NAMED if answer.named else None
     match answer.status:
         case HTTPStatus.UNAUTHORIZED:
             facts["authorization_sent"] = authorized
@@ -198,11 +197,12 @@ def judge(  # noqa: PLR0911 - a list of cases
             known = again or mistake or (None if offers_login else _own_header(f"{said} {challenge}"))
             advice = known or _login(command if offers_login else None, authorized=authorized)
             return found("unauthorized", advice, advice if known or authorized or offers_login else None)
+        case _ if tunnel := _of_ngrok(answer.headers.get("ngrok_error_code")):
+            return found("http_error", tunnel, tunnel)
         case HTTPStatus.FORBIDDEN:
             scope = re.search(r'\bscope="([^"]+)"', challenge)
             known = (
-                tunnel
-                or mistake
+                mistake
                 or (_NAMES_HOST.search(said) and _OTHER_HOST)
                 or (_OF_CLOUDFLARE.search(said) and _BOTS)
                 or (not authorized and _CREDENTIALS)
@@ -223,7 +223,7 @@ def judge(  # noqa: PLR0911 - a list of cases
             after = answer.headers.get("retry_after")
             return found("rate_limited", f"try again {_when(after) if after else 'later'}")
         case status if status >= HTTPStatus.BAD_REQUEST:
-            advice = tunnel or _advice(answer)
+            advice = _advice(answer)
             return found("unsupported_version" if advice == NEWER else "http_error", advice, advice)
         case status if status // 100 == 3 and (target := answer.headers.get("location")):
             advice = "if that is the server, use its URL; if it is a login page, the server requires credentials"
@@ -233,7 +233,7 @@ def judge(  # noqa: PLR0911 - a list of cases
             return advised("redirected", event, advice, facts)
         case _:
             misfit, advice = _misfit(answer)
-            return advised("not_mcp", f"{summary} with {misfit}", tunnel or advice, facts, said=said)
+            return advised("not_mcp", f"{summary} with {misfit}", advice, facts, said=said)
 
 
 def _own_header(said: str) -> str | None:
