@@ -1033,15 +1033,21 @@ async def test_a_missing_sse_endpoint_is_not_blamed_on_the_url(
     )
 
 
-async def test_a_session_that_the_sse_endpoint_does_not_know_is_lost(marked: Marked, tmp_path: Path) -> None:
-    unknown = reply(404, b"Could not find session", content_type="text/plain")
-    answer = Sse(gate=lambda request: unknown if request.method == "POST" else None)
+@pytest.mark.parametrize(
+    ("method", "stage", "says"),
+    [("initialize", "handshake", "Could not find session"), ("tools/list", "list", "Missing sessionId parameter")],
+)
+async def test_a_session_that_the_sse_endpoint_does_not_know_is_lost(
+    method: str, stage: str, says: str, marked: Marked, tmp_path: Path
+) -> None:
+    unknown = reply(404, says.encode(), content_type="text/plain")
+    answer = Sse(gate=lambda request: unknown if request.asks == method else None)
 
     failure = await failure_of(answer, kind="sse", cwd=tmp_path)
 
-    assert (failure.stage, failure.code) == ("handshake", "session_lost")
+    assert (failure.stage, failure.code) == (stage, "session_lost")
     assert failure.message.endswith(
-        ' returned 404 Said: "Could not find session"; the server no longer has this session; '
+        f' returned 404 Said: "{says}"; the server no longer has this session; '
         "did it restart, or are several instances behind its address?"
     )
 

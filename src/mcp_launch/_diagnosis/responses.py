@@ -189,6 +189,7 @@ def judge(  # noqa: PLR0911, PLR0912 - a list of cases
         return Diagnosis(code, f"{summary}{said}; {advice}", facts, advice=known)
 
     named = _NAMED if answer.named else None
+    removed = _removed_from(answer)
     match answer.status:
         case HTTPStatus.UNAUTHORIZED:
             facts["authorization_sent"] = authorized
@@ -209,8 +210,7 @@ def judge(  # noqa: PLR0911, PLR0912 - a list of cases
                 or (scope and f'does its token have the scope "{scope[1]}"?')
             )
             return found("forbidden", known or "is this user allowed to use it?", known)
-        case HTTPStatus.NOT_FOUND | HTTPStatus.BAD_REQUEST if _lost(answer):
-            removed = _removed_from(answer)
+        case HTTPStatus.NOT_FOUND | HTTPStatus.BAD_REQUEST if removed or _lost(answer):
             return found("session_lost", removed or LOST, removed)
         case _ if answer.is_mcp:
             return None
@@ -270,18 +270,17 @@ def _lost(answer: Answer) -> bool:
     for the first message of the SSE transport about the path.
     """
     if not (answer.had_session or answer.named):
-        return _removed_from(answer) is not None
+        return False
     by_status = answer.status == HTTPStatus.NOT_FOUND and answer.had_session and not answer.is_mcp
     return by_status or bool(re.search(r"\bsession\b|\bserver not initialized\b", answer.body, re.IGNORECASE))
 
 
 def _removed_from(answer: Answer) -> str | None:
-    """Return that the server misses the ID of the session, if it says so; None otherwise."""
-    if answer.had_session:
-        place = "requests" if _MISSES_SESSION.search(answer.body) else None
-    else:
-        place = "responses" if answer.follows_handshake and _NEEDS_SESSION.search(answer.body) else None
-    return place and f"it got no session ID; does a proxy in front of it remove Mcp-Session-Id from {place}?"
+    """Return which messages may lose the ID of the session, if the server misses it; None otherwise."""
+    place, misses = ("requests", _MISSES_SESSION) if answer.had_session else ("responses", _NEEDS_SESSION)
+    if not (answer.follows_handshake and misses.search(answer.body)):
+        return None
+    return f"it got no session ID; does a proxy in front of it remove Mcp-Session-Id from {place}?"
 
 
 _MISSES_SESSION = re.compile(r"(?<!or )\bmissing (?:\S+ )?session|\bsession[ -]id\b[^.]* required\b", re.IGNORECASE)
