@@ -12,20 +12,15 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from mcp_launch._diagnosis import NEWER, UNSUPPORTED_VERSION, Diagnosis, advised
-from mcp_launch.failures import Code, InvalidResult
+from mcp_launch.failures import InvalidResult
 
 # The SDK has no exception classes for these, so they are recognized by their text.
 _UNSUPPORTED = "Unsupported protocol version from the server: "
 _IN_VAIN = re.compile(
     r"^Request '[^']*' timed out$|^[\w/]+ was not answered|: did not respond within \S+ s(?:$|, but the server )"
 )
-
-_REFUSALS: tuple[tuple[re.Pattern[str], Code, str], ...] = (
-    (UNSUPPORTED_VERSION, "unsupported_version", NEWER),
-    # Every request accepts both types.
-    (re.compile("^Not Acceptable: .*must accept"), "rejected", "does a proxy in front of it change the header Accept?"),
-)
-"""Known errors, with their codes and advice."""
+# Every request accepts both types.
+_NOT_ACCEPTED, _ACCEPT = "Not Acceptable: Client must accept", "does a proxy in front of it change the header Accept?"
 _MANY = 1000
 """The number of errors in a response above which none is named."""
 
@@ -94,7 +89,7 @@ def _is_answer(leaf: BaseException) -> bool:
             return isinstance(leaf, ValidationError | InvalidResult)
 
 
-def _meaning(leaf: BaseException) -> Diagnosis | None:
+def _meaning(leaf: BaseException) -> Diagnosis | None:  # noqa: PLR0911 - a list of cases
     match leaf:
         case ValidationError() | InvalidResult():
             field, wrong = invalid_field(leaf) if isinstance(leaf, ValidationError) else (leaf.path, leaf.reason)
@@ -107,8 +102,11 @@ def _meaning(leaf: BaseException) -> Diagnosis | None:
             return Diagnosis("timeout", message)
         case MCPError(code=code, message=message):
             event, facts = f'refused: "{message}" ({code})', {"jsonrpc_error": {"code": code, "message": message}}
-            found = next((each[1:] for each in _REFUSALS if each[0].search(message)), None)
-            return advised(found[0], event, found[1], facts) if found else Diagnosis("rejected", event, facts)
+            if UNSUPPORTED_VERSION.search(message):
+                return Diagnosis("unsupported_version", f"{event}; {NEWER}", facts)
+            if message.startswith(_NOT_ACCEPTED):
+                return advised("rejected", event, _ACCEPT, facts)
+            return Diagnosis("rejected", event, facts)
         case RuntimeError() if str(leaf).startswith(_UNSUPPORTED):
             version, known = str(leaf).removeprefix(_UNSUPPORTED), list(HANDSHAKE_PROTOCOL_VERSIONS)
             supported = f"supported versions are {', '.join(known)}"

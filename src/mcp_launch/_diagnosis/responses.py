@@ -214,6 +214,8 @@ def judge(  # noqa: PLR0911, PLR0912 - a list of cases
             return found("session_lost", removed or LOST, removed)
         case _ if answer.is_mcp:
             return None
+        case HTTPStatus.BAD_REQUEST if UNSUPPORTED_VERSION.search(answer.body):
+            return found("unsupported_version", NEWER)
         case HTTPStatus.NOT_FOUND:
             often = _OTHER[usual] if answer.url.rstrip("/").endswith(usual) else f"It is often {usual}"
             return found("not_found", named or f"is the path right? {often}", named)
@@ -224,7 +226,7 @@ def judge(  # noqa: PLR0911, PLR0912 - a list of cases
             return found("rate_limited", f"try again {_when(after) if after else 'later'}")
         case status if status >= HTTPStatus.BAD_REQUEST:
             advice = _advice(answer)
-            return found("unsupported_version" if advice == NEWER else "http_error", advice, advice)
+            return found("http_error", advice, advice)
         case status if status // 100 == 3 and (target := answer.headers.get("location")):
             advice = "if that is the server, use its URL; if it is a login page, the server requires credentials"
             if target == answer.url:
@@ -288,8 +290,6 @@ _NEEDS_SESSION = re.compile(r"\bsession[ -]?(?:id|not found)\b", re.IGNORECASE)
 
 
 def _advice(answer: Answer) -> str:
-    if answer.status == HTTPStatus.BAD_REQUEST and UNSUPPORTED_VERSION.search(answer.body):
-        return NEWER
     after = answer.headers.get("retry_after")
     if answer.status == HTTPStatus.SERVICE_UNAVAILABLE and after:
         return f"it is unavailable now; try again {_when(after)}"
