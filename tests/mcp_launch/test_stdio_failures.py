@@ -209,16 +209,27 @@ async def test_the_error_of_a_package_from_git_is_explained(
     assert "me:pass" not in failure.message
 
 
-@pytest.mark.parametrize("options", [["--rm"], ["--rm", "-i"], ["--init"], ["--interactive"]])
-async def test_a_container_without_input_is_recognized(options: list[str], marked: Marked, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("args", "is_deaf"),
+    [
+        (["run", "--rm"], True),
+        (["run", "--init"], True),
+        (["run", "--rm", "-i"], False),
+        (["run", "--interactive"], False),
+        (["mcp", "gateway", "run"], False),
+    ],
+)
+async def test_a_container_without_input_is_recognized(
+    *, args: list[str], is_deaf: bool, marked: Marked, tmp_path: Path
+) -> None:
     docker = tmp_path / "docker"
     docker.write_text("#!/bin/sh\necho starting >&2\n")
     docker.chmod(0o755)
 
-    failure = await failure_of(marked.stdio("tool", str(docker), "run", *options, "weather"), cwd=tmp_path)
+    failure = await failure_of(marked.stdio("tool", str(docker), *args, "weather"), cwd=tmp_path)
 
     says = 'without -i, its container gets no input; add -i after "run" in its "args"'
-    assert (says in failure.message) == (options in (["--rm"], ["--init"]))
+    assert (says in failure.message) == is_deaf
 
 
 @pytest.mark.parametrize(

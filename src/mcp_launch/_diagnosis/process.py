@@ -189,7 +189,8 @@ def _cause_in_entry(seen: Seen, said: Sequence[str], line: str) -> str | None:  
 def is_deaf(command: str, args: Sequence[str]) -> bool:
     """Return True if the command runs a container without standard input."""
     reads = any(re.fullmatch(r"-\w*i\w*|--interactive(=true)?", each) for each in args)
-    return Path(command).stem in ("docker", "podman") and "run" in args and not reads
+    # Not "docker compose run", which keeps it open, and not "docker mcp gateway run".
+    return Path(command).stem in ("docker", "podman") and "run" in args[:1] and not reads
 
 
 def _bridged(seen: Seen) -> str | None:
