@@ -193,6 +193,7 @@ async def test_a_warning_of_npm_is_not_the_reason(
         ("https://me:pass@git.example/server.git", "exit 128", "npx gets it with git, which failed;"),
         ("github:weather/server", "echo 'sh: 1: w: not found' >&2; exit 127", "the repository does not contain its"),
         ("@weather/server", "echo 'sh: 1: w: not found' >&2; exit 127", "the program w was not found;"),
+        ("--registry https://r.example w", "echo 'sh: 1: w: not found' >&2; exit 127", "the program w was not found;"),
         ("github:weather/server", "exit 127", "npx hides the errors of install scripts;"),
     ],
 )
@@ -203,7 +204,7 @@ async def test_the_error_of_a_package_from_git_is_explained(
     runner.write_text(f"#!/bin/sh\n{script}\n")
     runner.chmod(0o755)
 
-    failure = await failure_of(marked.stdio("tool", str(runner), "-y", package), cwd=tmp_path)
+    failure = await failure_of(marked.stdio("tool", str(runner), "-y", *package.split()), cwd=tmp_path)
 
     assert failure.message.partition(": ")[2].startswith(says)
     assert "me:pass" not in failure.message

@@ -13,7 +13,7 @@ from acp_bindings._processes.process import how_it_ended, signal_name
 from acp_bindings._redact import Redactor, shown_url
 from mcp_launch._diagnosis import Diagnosis, advised
 from mcp_launch._diagnosis.hints import NEEDS_PROXY, explain_end, explain_variable, unwrapped
-from mcp_launch._executable import INHERITED
+from mcp_launch._executable import INHERITED, WITH_VALUE, operand_in
 from mcp_launch._spec import StdioServer
 from mcp_launch.failures import Phrases
 from mcp_launch.options import allow_more, megabytes
@@ -204,8 +204,10 @@ def _bridged(seen: Seen) -> str | None:
 
 def _package(seen: Seen) -> str:
     """Return the package that npx is told to run; empty for other programs."""
-    is_npx = Path(seen.spec.command).stem == "npx"
-    return next((each for each in seen.spec.args if is_npx and not each.startswith("-")), "")
+    if Path(seen.spec.command).stem != "npx":
+        return ""
+    at = operand_in(seen.spec.args, with_value=WITH_VALUE.difference(("-p", "--package")))
+    return "" if at is None else seen.spec.args[at]
 
 
 def _windows_path(seen: Seen) -> str | None:
