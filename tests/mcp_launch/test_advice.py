@@ -51,7 +51,7 @@ OLDER = "it was written for version 1 of the MCP SDK, but got version 2"
         ("npx", ["weather"], "no licence", None, ADVICE["exited"]),
         (
             "npx",
-            ["weather"],
+            ["mcp-remote", "https://h.example/mcp"],
             f"{OLD_NODE}TypeError: Cannot read properties of undefined (reading 'bind')",
             None,
             "Npm says that undici@8.13.1 requires Node.js >=22.19.0, but this is v20.20.2.",

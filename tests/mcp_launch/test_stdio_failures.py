@@ -241,7 +241,8 @@ async def test_the_url_of_mcp_remote_is_to_be_checked_by_itself(
     command: str, args: list[str], end: str, marked: Marked, tmp_path: Path
 ) -> None:
     program = tmp_path / command
-    program.write_text(f"#!/bin/sh\necho '[7] Fatal error: ServerError' >&2\n{end}\n")
+    log = "[7] OAuth callback server running at http://127.0.0.1:3334"
+    program.write_text(f"#!/bin/sh\necho '{log}' >&2\n{end}\n")
     program.chmod(0o755)
     server = marked.stdio("tool", str(program), *args, f"https://me:{SECRET}@h.example/mcp?key={SECRET}")
 

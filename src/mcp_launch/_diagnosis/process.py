@@ -173,7 +173,7 @@ def _cause_in_entry(seen: Seen, said: Sequence[str], line: str) -> str | None:  
             return "npx gets it with git, which failed; does the repository exist, and need a login (git ls-remote …)?"
         if (seen.status or 0) > 0 and not (said or seen.spoke or _odd_output(seen)):
             return "npx hides the errors of install scripts; if one failed, npx --foreground-scripts … shows it"
-    if wrong := _windows_path(seen) or _bridged(seen):
+    if wrong := _windows_path(seen):
         return wrong
     if seen.status == 0 and is_deaf(seen.spec.command, seen.spec.args):
         return 'without -i, its container gets no input; add -i after "run" in its "args"'
@@ -183,7 +183,7 @@ def _cause_in_entry(seen: Seen, said: Sequence[str], line: str) -> str | None:  
                 return f"the value of {name} {wrong}"
     if _CRASH.match(line) and (found := _ENGINE.findall("\n".join(seen.stderr))):
         return "npm says that {} requires Node.js {}, but this is {}".format(*found[-1])
-    return None
+    return _bridged(seen)
 
 
 def is_deaf(command: str, args: Sequence[str]) -> bool:
@@ -294,6 +294,9 @@ def _advice(seen: Seen) -> str | None:  # noqa: PLR0911 - a list of cases
     """Return what to try if it did not respond, if more is known than that it may need longer."""
     if seen.spoke:
         return None
+    # It logs that it listens too, for the response of a login. Without a log, it may still be downloaded.
+    if any(map(str.strip, seen.stderr)) and (bridged := _bridged(seen)):
+        return bridged
     # Redacted before a URL is cut out of a line, because part of a secret would not be recognized.
     lines = map(seen.spec.redactor, (*seen.stray, seen.unfinished, *seen.stderr))
     if hint := explain_silence(lines, seen.phrases):
@@ -304,8 +307,6 @@ def _advice(seen: Seen) -> str | None:  # noqa: PLR0911 - a list of cases
         return 'do its "args" name the program to run, with each argument as a separate item?'
     if seen.echoes or seen.stray or seen.unfinished:
         return _OTHER_PROGRAM
-    if any(map(str.strip, seen.stderr)) and (bridged := _bridged(seen)):
-        return bridged
     if seen.proxy and seen.proxy_is_dead:
         name, url = seen.proxy
         why = f"the proxy {url} does not accept connections; start it, or correct or unset {name}"
