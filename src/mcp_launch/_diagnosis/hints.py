@@ -154,7 +154,7 @@ HINTS = (
         "npm error syscall spawn git\nnpm error enoent An unknown git error occurred",
     ),
     Hint(
-        _NPM + r"gyp ERR! (?!build error).*",
+        _NPM + "gyp ERR! stack ",
         "npm has to compile a part of it, which requires Python and a C++ compiler; try an LTS version of Node.js",
         "npm error code 1\nnpm error command failed\nnpm error gyp ERR! find Python\n"
         "npm error gyp ERR! stack Error: Could not find any Python installation to use",
