@@ -60,8 +60,6 @@ _DOWNLOADERS = frozenset(("bunx", "docker", "npx", "pipx", "podman", "uvx"))
 _COMPLAINT = re.compile(r"\berror\b|not a valid", re.IGNORECASE)
 """An error, although the status is 0."""
 _NOTICE = re.compile("npm (?:notice(?! Access token expired)|warn|WARN)")
-_NOT_FOUND = 127
-"""The status of a shell that did not find the command."""
 _OF_GIT = re.compile(r"((?:git|bitbucket|https?|ssh)[\w+]*:)\S+|[\w.-]+/[\w.-]+")
 _NO_COMMAND = re.compile(r"^\S*sh: .*jsonrpc\"?:\"?2|^'.*jsonrpc.* is not recognized as ")
 """Errors of shells about a message."""
@@ -117,8 +115,8 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
     # npm writes notices about itself and warnings about packages, whether or not anything is wrong.
     said = unwrapped(line for line in seen.stderr if line.strip() and not _NOTICE.match(line))
     said, verb = (said, "wrote on stderr") if said else (seen.logged, "logged")
-    # A shell of npx says which command it did not find, unless that is in an install script.
-    is_hidden = seen.status == _NOT_FOUND and not said and _package(seen)
+    # A shell of npx says what it cannot run, unless that is in an install script.
+    is_hidden = not said and _package(seen)
     hint, line = explain_end(said, status=None if is_hidden else seen.status)
     quoted = line and f"{verb}: {seen.spec.redactor.start(line, SHOWN)}"
     if (status := seen.status) is not None:
@@ -146,7 +144,8 @@ def _refined(seen: Seen, hint: str) -> tuple[str, dict[str, Any] | None]:
     """Return a hint together with what is known of the entry, and the change of the entry, if there is one."""
     if older := re.search('pip install "(.+)"', hint):
         return _with_older(seen, hint, older[1])
-    if seen.status == _NOT_FOUND and _OF_GIT.fullmatch(_package(seen)):
+    # The status of a shell that did not find the command.
+    if seen.status == 127 and _OF_GIT.fullmatch(_package(seen)):
         return "the repository does not contain its program; clone and build it, or use a published package", None
     if NEEDS_PROXY in hint and seen.proxy:
         name, url = seen.proxy
