@@ -190,9 +190,13 @@ async def test_a_warning_of_npm_is_not_the_reason(
         ("weather/server", "exit 128", "npx takes weather/server for a repository on GitHub; is it @weather/server?"),
         ("weather/server", "exit 1", "npx hides the errors of install scripts;"),
         ("github:weather/server", "exit 128", "npx gets it with git, which failed;"),
+        ("ssh://git@github.com/weather/server", "exit 128", "npx gets it with git, which failed;"),
+        ("-p bitbucket:weather/server w", "exit 128", "npx gets it with git, which failed;"),
         ("https://me:pass@git.example/server.git", "exit 128", "npx gets it with git, which failed;"),
         ("github:weather/server", "echo 'sh: 1: w: not found' >&2; exit 127", "the repository does not contain its"),
+        ("github:weather/server", "echo \"Cannot find module 'zod'\" >&2; exit 1", "node cannot find zod;"),
         ("@weather/server", "echo 'sh: 1: w: not found' >&2; exit 127", "the program w was not found;"),
+        ("@weather/server", "echo 'sh: 1: cannot open w' >&2; exit 127", "a shell did not find the command;"),
         ("--registry https://r.example w", "echo 'sh: 1: w: not found' >&2; exit 127", "the program w was not found;"),
         ("github:weather/server", "exit 127", "npx hides the errors of install scripts;"),
     ],
@@ -217,6 +221,7 @@ async def test_the_error_of_a_package_from_git_is_explained(
         (["run", "--init"], True),
         (["run", "--rm", "-i"], False),
         (["run", "--interactive"], False),
+        (["run", "--unknown"], False),
         (["mcp", "gateway", "run"], False),
     ],
 )
@@ -224,7 +229,7 @@ async def test_a_container_without_input_is_recognized(
     *, args: list[str], is_deaf: bool, marked: Marked, tmp_path: Path
 ) -> None:
     docker = tmp_path / "docker"
-    docker.write_text("#!/bin/sh\necho starting >&2\n")
+    docker.write_text('#!/bin/sh\necho starting >&2; [ "$2" != --unknown ]\n')
     docker.chmod(0o755)
 
     failure = await failure_of(marked.stdio("tool", str(docker), *args, "weather"), cwd=tmp_path)
@@ -234,22 +239,26 @@ async def test_a_container_without_input_is_recognized(
 
 
 @pytest.mark.parametrize(
-    ("command", "args", "end"),
-    [("npx", ["-y", "mcp-remote@latest"], "exit 1"), ("npx", ["mcp-remote"], "sleep 20"), ("mcp-remote", [], "exit 1")],
+    ("command", "args", "script", "is_named"),
+    [
+        ("npx", ["-y", "mcp-remote@latest"], "echo 'Fatal error: ServerError' >&2; exit 1", True),
+        ("mcp-remote", [], "echo 'Fatal error: ServerError' >&2; exit 1", True),
+        ("npx", ["mcp-remote"], "echo 'OAuth callback server running at http://127.0.0.1:3334' >&2; sleep 20", True),
+        ("npx", ["mcp-remote"], "sleep 20", False),
+    ],
 )
 async def test_the_url_of_mcp_remote_is_to_be_checked_by_itself(
-    command: str, args: list[str], end: str, marked: Marked, tmp_path: Path
+    *, command: str, args: list[str], script: str, is_named: bool, marked: Marked, tmp_path: Path
 ) -> None:
     program = tmp_path / command
-    log = "[7] OAuth callback server running at http://127.0.0.1:3334"
-    program.write_text(f"#!/bin/sh\necho '{log}' >&2\n{end}\n")
+    program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
     server = marked.stdio("tool", str(program), *args, f"https://me:{SECRET}@h.example/mcp?key={SECRET}")
 
     async with mcp_launch.launch([server], cwd=tmp_path, budgets=SHORT) as fleet:
         [failure] = fleet.failures
 
-    assert 'run "mcp-launch check https://h.example/mcp"' in failure.message
+    assert ('run "mcp-launch check https://h.example/mcp"' in failure.message) == is_named
     assert SECRET not in failure.message
 
 
