@@ -395,7 +395,7 @@ HINTS = (
     ),
     Hint(
         r"\b[Ee]xec format error\b",
-        "it was built for another kind of processor or system than this one",
+        'it is not a program for this kind of machine; was it built for another, or is it a script with no "#!"?',
         "exec /usr/local/bin/docker-entrypoint.sh: exec format error",
     ),
     Hint(
