@@ -317,6 +317,7 @@ async def test_early_hints_and_slow_bytes_are_accepted(kind: str, marked: Marked
         (502, "is the server behind it running?"),
         (503, "try again later"),
         (504, "is the server behind it running?"),
+        (511, "shows a page first;"),
         (521, "is the server behind it running?"),
         (524, "timed out; is the server behind it running?"),
         (526, "is its certificate valid?"),
@@ -715,7 +716,7 @@ async def test_a_redirect_is_followed_within_the_origin_and_to_its_https(
 @pytest.mark.parametrize(
     ("status", "body", "code", "says"),
     [
-        (400, b"Bad Request: Unsupported protocol version (supported: 2025-06-18)", "unsupported_version", "a newer"),
+        (400, b"Bad Request: Unsupported MCP-Protocol-Version: 2025-11-25", "unsupported_version", "a newer"),
         (400, rpc_error(-32602, "Unsupported protocol version"), "unsupported_version", "a newer release"),
         (406, rpc_error(-32000, "Not Acceptable: Client must accept both"), "rejected", "change the header Accept?"),
     ],
@@ -728,6 +729,7 @@ async def test_a_refused_version_or_type_is_explained(
 
     assert failure.code == code
     assert says in failure.message
+    assert (says in failure.advice) == (code != "unsupported_version")
 
 
 @pytest.mark.parametrize("session", [{}, {"Mcp_Session_Id": "s1"}], ids=["responses", "requests"])
