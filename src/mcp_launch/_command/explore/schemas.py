@@ -199,11 +199,9 @@ def with_defaults(value: Any, schema: object, root: Schema) -> Any:
     required, parts = _required(schema, root), properties_of(schema, root)
     known = {name: _followed(part, root)[0] for name, part in parts.items() if name in required}
     defaults = {name: part["default"] for name, part in known.items() if "default" in part}
-    given = {
-        name: with_defaults(each, parts[name], root) if name in parts else each
-        for name, each in as_members(value).items()
-    }
-    return {**defaults, **given}
+    given = as_members(value)
+    inner = {name: with_defaults(given[name], part, root) for name, part in parts.items() if name in given}
+    return {**defaults, **given, **inner}
 
 
 def member_of(name: str, schema: object, root: Schema) -> object:
