@@ -60,15 +60,15 @@ class Draft:
         return self.failure["code"]
 
     @cached_property
-    def stderr(self) -> list[str]:
-        """The last lines of standard error, and before them those of the last error that it logged by a message."""
+    def errors(self) -> list[str]:
+        """The lines of the last error that it logged by a message, then the last lines of standard error."""
         facts = self.failure["facts"]
         return [*texts(facts.get("logged")), *texts(facts.get("stderr"))]
 
     @cached_property
     def output(self) -> str:
-        """The last lines of standard error, and the first lines of standard output."""
-        return "\n".join([*self.stderr, *map(str, as_items(self.failure["facts"].get("stdout")))])
+        """Its errors, and the first lines of standard output."""
+        return "\n".join([*self.errors, *map(str, as_items(self.failure["facts"].get("stdout")))])
 
     def name_of(self, member: str) -> str:
         """Return the name that the format has for a member of ACP."""

@@ -59,7 +59,7 @@ def _in_syntax(value: str, draft: Draft, named: list[str], renamed: list[str]) -
 
 def missing(draft: Draft) -> Iterator[Remedy]:
     """Propose the name of the first variable that a server misses: of one that it gets, or of one that is set here."""
-    names, _ = missing_variables(draft.stderr) or ([], None)
+    names, _ = missing_variables(draft.errors) or ([], None)
     called = draft.name_of("env")
     given = {name: at for at, name, _ in each_value(draft.at(called), draft.raw.get(called))}
     missing = next((name for name in names if name not in given), None)
