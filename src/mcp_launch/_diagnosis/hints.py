@@ -356,7 +356,7 @@ HINTS = (
     Hint(
         r"The module '[^'\n]+'\nwas compiled against a different Node\.js version using"
         r"|^Error: Could not locate the bindings file",
-        "a part of it was not compiled for this version of Node.js; install it again with that (npm rebuild)",
+        "a part of it was not compiled for this version of Node.js; install it again with this version (npm rebuild)",
         "Error: The module '/srv/node_modules/better-sqlite3/build/Release/better_sqlite3.node'\n"
         "was compiled against a different Node.js version using",
     ),

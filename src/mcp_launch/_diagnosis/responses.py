@@ -278,9 +278,9 @@ def _lost(answer: Answer) -> bool:
 
 
 def _removed_from(answer: Answer) -> str | None:
-    """Return which messages may lose the ID of the session, if the server misses it; None otherwise."""
-    place, misses = ("requests", _MISSES_SESSION) if answer.had_session else ("responses", _NEEDS_SESSION)
-    if not (answer.follows_handshake and misses.search(answer.body)):
+    """Return which messages may lose the ID of the session, if the server says that it got none; None otherwise."""
+    place, words = ("requests", _MISSES_SESSION) if answer.had_session else ("responses", _NEEDS_SESSION)
+    if not (answer.follows_handshake and words.search(answer.body)):
         return None
     return f"it got no session ID; does a proxy in front of it remove Mcp-Session-Id from {place}?"
 

@@ -247,7 +247,7 @@ class WebClient(httpx2.AsyncClient):
             response = httpx2.Response(HTTPStatus.BAD_GATEWAY, request=request)
         found = self.memory.found
         if found is not None and self.initialized and not follows(request, response.next_request):
-            # A server without sessions may mean one of its own.
+            # Without one of MCP, it may be a session of the server's own, such as that of a browser.
             if found.code == "session_lost" and "mcp-session-id" in request.headers:
                 self.lost = found
             response = _error_answer(request, farewell(found, hide=self.hide), status=response.status_code)
