@@ -9,6 +9,7 @@ import time
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -732,11 +733,19 @@ async def test_a_refused_version_or_type_is_explained(
     assert (says in failure.advice) == (code != "unsupported_version")
 
 
-@pytest.mark.parametrize("session", [{}, {"Mcp_Session_Id": "s1"}], ids=["responses", "requests"])
+NEEDS_SESSION = (
+    rpc_error(-32600, "Bad Request: Missing session ID"),
+    b"Bad Request: Mcp-Session-Id header is required",
+)
+
+
 @pytest.mark.parametrize(
-    "body",
-    [rpc_error(-32600, "Bad Request: Missing session ID"), b"Bad Request: Mcp-Session-Id header is required"],
-    ids=["Python", "TypeScript"],
+    ("session", "body"),
+    [
+        *product(({}, {"Mcp_Session_Id": "s1"}), NEEDS_SESSION),
+        ({}, b"Bad Request: No valid session ID provided"),
+        ({}, b"Session not found"),
+    ],
 )
 async def test_a_session_id_that_a_proxy_removes_is_named(
     session: dict[str, str], body: bytes, marked: Marked, tmp_path: Path
@@ -785,6 +794,7 @@ async def test_a_session_of_its_own_that_a_server_misses_does_not_end_that_of_mc
         (reply(404, rpc_error(-32601, "Method not found")), "rejected"),
         (reply(400, b"Bad Request: No valid session ID provided"), "session_lost"),
         (reply(400, rpc_error(-32000, "Bad Request: Server not initialized")), "session_lost"),
+        (reply(400, b"Invalid or missing session ID"), "session_lost"),
         (reply(400, b"Bad Request: too many sessions"), "http_error"),
         (reply(404, b"offline", Ngrok_Error_Code="ERR_NGROK_3200"), "http_error"),
         (reply(200, b"{}"), "not_mcp"),
@@ -799,6 +809,7 @@ async def test_a_session_of_its_own_that_a_server_misses_does_not_end_that_of_mc
         "404 method",
         "400",
         "400 other instance",
+        "400 unclear",
         "400 busy",
         "tunnel",
         "no answer",
@@ -812,6 +823,7 @@ async def test_errors_after_the_handshake_are_explained(
     failure = await failure_of(at_list(lambda _: answer), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("list", code)
+    assert "Mcp-Session-Id" not in failure.message
 
 
 def refuses_without_an_id(kind: str, status: int) -> Answer:
