@@ -736,6 +736,7 @@ async def test_a_refused_version_or_type_is_explained(
 NEEDS_SESSION = (
     rpc_error(-32600, "Bad Request: Missing session ID"),
     b"Bad Request: Mcp-Session-Id header is required",
+    b"Missing Mcp-Session-Id header",
 )
 
 

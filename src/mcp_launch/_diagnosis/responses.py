@@ -285,7 +285,7 @@ def _removed_from(answer: Answer) -> str | None:
     return f"it got no session ID; does a proxy in front of it remove Mcp-Session-Id from {place}?"
 
 
-_MISSES_SESSION = re.compile(r"(?<!or )\bmissing (?:\S+ )?session|\bsession[ -]id\b[^.]* required\b", re.IGNORECASE)
+_MISSES_SESSION = re.compile(r"(?<!or )\bmissing (?:\S+[ -])?session|\bsession[ -]id\b[^.]* required\b", re.IGNORECASE)
 _NEEDS_SESSION = re.compile(r"\bsession[ -]?(?:id|not found)\b", re.IGNORECASE)
 
 
