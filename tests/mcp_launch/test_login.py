@@ -423,7 +423,7 @@ async def test_the_reason_of_a_rejection_is_that_of_the_last_login(marked: Marke
 
 @pytest.mark.parametrize(
     ("status", "says"),
-    [(503, "503, which may be temporary"), (200, "200 with text/html"), (404, "404 with text/html")],
+    [(500, "500, which may be temporary"), (200, "200 with text/html"), (404, "404 with text/html")],
 )
 async def test_a_token_endpoint_that_sends_a_page_is_explained(
     status: int, says: str, marked: Marked, tmp_path: Path

@@ -207,6 +207,7 @@ async def test_a_server_that_was_not_connected_is_distinguished_from_a_silent_on
 
     assert (failure.stage, failure.code) == ("connect", "timeout")
     assert re.match(rf"{re.escape(says.format(**ports))}[01](\.\d)? s\b", failure.message)
+    assert proxy is None or failure.facts["proxy"] in failure.advice
 
 
 @KINDS
