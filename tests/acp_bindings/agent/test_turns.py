@@ -695,8 +695,15 @@ async def test_ask_returns_the_users_choice(version: int, monkeypatch: pytest.Mo
 
 async def test_a_question_can_be_about_a_tool_call_of_another_agent(version: int) -> None:
     agent = Agent("hub", version="1.0")
-    other = v1.ToolCall(tool_call_id="call_1", title="Write", kind="edit", locations=[v1.ToolCallLocation(path="/a")])
+    other = v1.ToolCall(
+        tool_call_id="call_1",
+        title="Write",
+        kind="edit",
+        content=[v1.Diff(path="/a", new_text="x")],
+        locations=[v1.ToolCallLocation(path="/a")],
+    )
     asked: list[Any] = []
+    titles: list[str | None] = []
 
     @agent.prompt
     async def ask(turn: Turn) -> None:
@@ -705,6 +712,7 @@ async def test_a_question_can_be_about_a_tool_call_of_another_agent(version: int
 
     def answer(request: Any) -> Any:
         asked.append(request.tool_call if version == 1 else request.subject.tool_call)
+        titles.append(request.tool_call.title if version == 1 else request.title)
         return {"outcome": "selected", "optionId": "allow"}
 
     async with talking(agent, version) as client:
@@ -714,6 +722,8 @@ async def test_a_question_can_be_about_a_tool_call_of_another_agent(version: int
         shown = client.of(session, "tool_call", "tool_call_update")
     assert [(each.tool_call_id, each.kind, each.locations[0].path) for each in asked] == [("call_1", "edit", "/a")]
     assert not asked[0].model_extra
+    assert hasattr(asked[0].content[0], "path" if version == 1 else "patch")
+    assert titles == ["May I write?"]
     assert {each.tool_call_id for each in shown} == {"call_1"}
     assert [each.title for each in shown if each.title] == ["Write"] * (2 if version == 1 else 1)
 
