@@ -170,7 +170,7 @@ async def test_a_tls_handshake_without_an_end_is_a_timeout(marked: Marked, tmp_p
         (
             "http://a.invalid/mcp",
             "http://127.0.0.1:{silent}",
-            "the proxy http://127.0.0.1:{silent} accepted the connection, but sent no response within ",
+            "the proxy http://127.0.0.1:{silent} accepted the connection, but did not answer within ",
         ),
         (
             "https://a.invalid/mcp",

@@ -145,12 +145,13 @@ class Memory:
         if not (logs_in or self.was_read):
             url = self._rule.url
             return trouble(TimeoutError(), url, connect=round(waited, 1), via=self._via(url))
-        # Over TLS, a silent proxy does not let a request through.
-        if not logs_in and (via := self._via(self._rule.url)) and self._rule.url.scheme == "http":
-            late = f"the proxy {via} accepted the connection, but sent no response within {waited:.1f} s; {via.advice}"
-            return Diagnosis("timeout", late, via.facts, stage=stage, advice=via.advice)
         late = "the login was not finished" if logs_in else "accepted the connection, but did not answer"
-        return Diagnosis("timeout", f"{late} within {waited:.1f} s; {self._network.phrases.longer}?", stage=stage)
+        found = Diagnosis("timeout", f"{late} within {waited:.1f} s; {self._network.phrases.longer}?", stage=stage)
+        # Over TLS, a silent proxy does not let a request through.
+        if not logs_in and self._rule.url.scheme == "http" and (via := self._via(self._rule.url)):
+            message = f"the proxy {via} {found.message} If not, {via.advice}"
+            return replace(found, message=message, facts=via.facts, advice=via.advice)
+        return found
 
 
 async def unless_tls(found: Diagnosis, url: Url, *, via: Via | None) -> Diagnosis:
