@@ -137,7 +137,7 @@ def test_ctrl_c_leaves_only_the_earlier_screen(when: str, tmp_path: Path) -> Non
         else:
             shown.read_until(lambda text: "wait" in text)
         shown.type(b"\x03\x03")
-        assert shown.status() == 130
+        assert shown.status() == 130, shown.shown
 
     assert marked.running() == []
     assert "Traceback" not in shown.shown
