@@ -43,6 +43,9 @@ INTERRUPTED = """
 import importlib.abc, signal, sys, weakref
 class Module:
     pass
+class Member:
+    def __set_name__(self, owner, name):
+        signal.raise_signal(signal.SIGINT)
 class Interrupting(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
         if name == "{module}":
@@ -517,6 +520,8 @@ def imported_by(stderr: str) -> set[str]:
 AT_ONCE = "signal.raise_signal(signal.SIGINT)"
 IN_CALLBACK = "weakref.ref(Module(), lambda _: signal.raise_signal(signal.SIGINT))"
 """The import system has such a callback for each module, from which no exception is raised."""
+IN_CLASS = "type('Class', (), dict(member=Member()))"
+"""Many classes have members with `__set_name__`, from which Python 3.11 raises a RuntimeError instead."""
 
 
 @pytest.mark.parametrize(
@@ -526,6 +531,8 @@ IN_CALLBACK = "weakref.ref(Module(), lambda _: signal.raise_signal(signal.SIGINT
         ("mcp_launch._command.check", AT_ONCE),
         ("mcp_launch.fleet", AT_ONCE),
         ("mcp_launch.fleet", IN_CALLBACK),
+        ("mcp_launch.fleet", IN_CLASS),
+        ("mcp_launch._command.inputs", IN_CLASS),
         ("mcp.client", AT_ONCE),
     ],
 )

@@ -23,7 +23,10 @@ def exit_on_signals() -> None:
 
 
 def exit_if_signalled() -> None:
-    """Exit if a signal has arrived. Python drops a SystemExit that is raised in a callback."""
+    """Exit if a signal has arrived.
+
+    Python drops a SystemExit that is raised in a callback, and Python 3.11 replaces one of `__set_name__`.
+    """
     if _received:
         raise SystemExit(128 + _received[0])
 
