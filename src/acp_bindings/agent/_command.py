@@ -87,9 +87,9 @@ async def run_here(
     command: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout: float | None, limit: int
 ) -> CommandResult:
     """Run *command* on this machine. Its children end with it, also when it takes too long or is cancelled."""
-    patience = anyio.move_on_after(timeout)  # before the process, because it refuses NaN
     process = await ChildProcess.start(command, cwd=cwd, env={**os.environ, **env}, without_input=True)
     terminal = Terminal(process, limit)
+    patience = anyio.move_on_after(timeout)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(terminal.run)
         try:

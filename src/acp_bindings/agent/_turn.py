@@ -414,8 +414,8 @@ class Turn(Generic[M]):
             raise ValueError("env must be an object of strings")
         try:
             timeout = None if timeout is None else float(timeout)  # a model may have passed "60"
-        except (TypeError, ValueError, OverflowError):
-            raise ValueError(f"timeout must be a number of seconds, not {timeout!r:.100}") from None
+        except (TypeError, ValueError):
+            raise ValueError(f"timeout must be a number of seconds, not {timeout!r}") from None
         session = self.session
         by_client = session.client.supports("terminal")
         wire: Any = session.connection.protocol if by_client else v1

@@ -158,7 +158,6 @@ WRONG: dict[str, Callable[[Any], Awaitable[object]]] = {
     "env must be an object": lambda turn: turn.run_command(["echo"], env=["A=5"]),
     "'soon'": lambda turn: turn.run_command(["echo"], timeout="soon"),
     "seconds, not [1]": lambda turn: turn.run_command(["echo"], timeout=[1]),
-    "seconds, not 1000": lambda turn: turn.run_command(["echo"], timeout=10**400),
 }
 
 
@@ -179,20 +178,6 @@ async def test_a_wrong_argument_of_a_model_fails_only_the_call(tmp_path: Path, w
     assert len(outputs) == 1
     assert wrong.removesuffix(": ") in outputs[0]
     assert (tmp_path / "a.txt").read_text() == "as it was"
-
-
-async def test_a_timeout_that_is_not_a_number_is_refused_before_the_command_is_started(tmp_path: Path) -> None:
-    errors: list[Exception | None] = []
-
-    async def work(turn: Turn) -> None:
-        timeout: Any = "nan"
-        async with turn.tool_call("Work") as call:
-            await turn.run_command(["no-such-program"], timeout=timeout)
-        errors.append(call.error)
-
-    async with talking(doing(work)) as client:
-        assert await client.prompt(await client.new(cwd=str(tmp_path)), "go") == "end_turn"
-    assert [type(each) for each in errors] == [ValueError]
 
 
 async def ran(tmp_path: Path, program: str, **options: Any) -> CommandResult:
