@@ -183,7 +183,7 @@ class HttpLink:
         has_content = response.status_code == 200 and (response.content or response.is_compressed)
         if has_content and outline(response.content) is not None:
             await self._take(as_line(response.content), session_id)
-        elif not response.is_success or (has_content and (about.is_request or not response.is_json)):
+        elif not response.is_success or (has_content and (about.is_request or response.media_type != JSON)):
             # Some servers have other JSON instead of a 202. A request would then never get its response.
             await self._reject(about, response)
 

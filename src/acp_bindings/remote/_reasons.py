@@ -25,7 +25,7 @@ from acp_bindings._responses import (
     title_of,
     tls_reason,
 )
-from acp_bindings.remote._wire import EVENT_STREAM, JSON
+from acp_bindings.remote._wire import EVENT_STREAM
 from acp_bindings.remote.errors import Reason
 
 _FIREWALL = "check the host and the port; a firewall or a missing VPN may drop the packets"
@@ -46,15 +46,14 @@ class Reply:
         return 200 <= self.status_code < 300
 
     @property
-    def is_event_stream(self) -> bool:
-        """True if the content is an event stream that can be read."""
-        type_ = self.headers.get("content-type", "").lower()
-        return self.status_code == 200 and type_.startswith(EVENT_STREAM) and not self.is_compressed
+    def media_type(self) -> str:
+        """The content type without its parameters."""
+        return str(self.headers.get("content-type", "")).partition(";")[0].strip().lower()
 
     @property
-    def is_json(self) -> bool:
-        """True if the content is JSON, by its type."""
-        return bool(self.headers.get("content-type", "").lower().startswith(JSON))
+    def is_event_stream(self) -> bool:
+        """True if the content is an event stream that can be read."""
+        return self.status_code == 200 and self.media_type == EVENT_STREAM and not self.is_compressed
 
     @property
     def is_compressed(self) -> bool:
@@ -131,7 +130,7 @@ def reason_of_reply(  # noqa: PLR0911 - a table
         is_websocket: True if the request was for a WebSocket.
     """
     status = reply.status_code
-    type_ = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+    type_ = reply.media_type
     title = title_of(body, type_)
     text = " ".join(message_in(body).split())[:QUOTED] if type_ in _READABLE else ""
     said = f': "{text}"' if text else ""
