@@ -116,7 +116,7 @@ class StoredAuth(httpx2.Auth):
             said = f" {error}" if isinstance(error, str) else ""
             if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
                 said += ", which may be temporary"
-            elif not members:
+            elif response.status_code == HTTPStatus.OK and not members:
                 said += f" with {media_type(response.headers) or 'no content type'}"
             self.rejection = (
                 f"its stored login could not be refreshed "
