@@ -22,6 +22,13 @@ SHORT = Budgets(handshake=0.8, list=0.6, probe=0.3, close=0.8)
 failure_of = partial(support.failure_of, budgets=SHORT)
 
 
+def executable(path: Path, text: str) -> str:
+    """Write a script, and return its path."""
+    path.write_text(text)
+    path.chmod(0o755)
+    return str(path)
+
+
 @pytest.mark.parametrize(
     ("command", "advice"),
     [
@@ -77,11 +84,9 @@ async def test_strict_does_not_start_a_bare_command(marked: Marked, tmp_path: Pa
 async def test_a_script_that_the_system_cannot_start_is_reported_with_the_reason(
     first_line: str, says: str, marked: Marked, tmp_path: Path
 ) -> None:
-    script = tmp_path / "script"
-    script.write_text(first_line + "\n")
-    script.chmod(0o755)
+    script = executable(tmp_path / "script", first_line + "\n")
 
-    failure = await failure_of(marked.stdio("tool", str(script)), cwd=tmp_path)
+    failure = await failure_of(marked.stdio("tool", script), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("spawn", "not_executable")
     assert says in failure.message
@@ -147,11 +152,9 @@ async def test_the_overall_timeout_is_shorter_than_the_budgets(marked: Marked, t
 
 
 async def test_a_timeout_of_a_package_runner_mentions_downloads(marked: Marked, tmp_path: Path) -> None:
-    runner = tmp_path / "npx"
-    runner.write_text("#!/bin/sh\necho 'npm notice New version' >&2\nexec sleep 60\n")
-    runner.chmod(0o755)
+    runner = executable(tmp_path / "npx", "#!/bin/sh\necho 'npm notice New version' >&2\nexec sleep 60\n")
 
-    failure = await failure_of(marked.stdio("tool", str(runner), "-y", "tool-mcp"), cwd=tmp_path)
+    failure = await failure_of(marked.stdio("tool", runner, "-y", "tool-mcp"), cwd=tmp_path)
 
     assert failure.code == "timeout"
     more = "does it need more time, or an argument to speak MCP on stdio? npx downloads missing packages first"
@@ -204,18 +207,16 @@ async def test_a_warning_of_npm_is_not_the_reason(
 async def test_the_error_of_a_package_from_git_is_explained(
     package: str, script: str, says: str, marked: Marked, tmp_path: Path
 ) -> None:
-    runner = tmp_path / "npx"
-    runner.write_text(f"#!/bin/sh\n{script}\n")
-    runner.chmod(0o755)
+    runner = executable(tmp_path / "npx", f"#!/bin/sh\n{script}\n")
 
-    failure = await failure_of(marked.stdio("tool", str(runner), "-y", *package.split()), cwd=tmp_path)
+    failure = await failure_of(marked.stdio("tool", runner, "-y", *package.split()), cwd=tmp_path)
 
     assert failure.message.partition(": ")[2].startswith(says)
     assert "me:pass" not in failure.message
 
 
 @pytest.mark.parametrize(
-    ("args", "is_deaf"),
+    ("args", "lacks_input"),
     [
         (["run", "--rm"], True),
         (["run", "--init"], True),
@@ -226,16 +227,14 @@ async def test_the_error_of_a_package_from_git_is_explained(
     ],
 )
 async def test_a_container_without_input_is_recognized(
-    *, args: list[str], is_deaf: bool, marked: Marked, tmp_path: Path
+    *, args: list[str], lacks_input: bool, marked: Marked, tmp_path: Path
 ) -> None:
-    docker = tmp_path / "docker"
-    docker.write_text('#!/bin/sh\necho starting >&2; [ "$2" != --unknown ]\n')
-    docker.chmod(0o755)
+    docker = executable(tmp_path / "docker", '#!/bin/sh\necho starting >&2; [ "$2" != --unknown ]\n')
 
-    failure = await failure_of(marked.stdio("tool", str(docker), *args, "weather"), cwd=tmp_path)
+    failure = await failure_of(marked.stdio("tool", docker, *args, "weather"), cwd=tmp_path)
 
     says = 'without -i, its container gets no input; add -i after "run" in its "args"'
-    assert (says in failure.message) == is_deaf
+    assert (says in failure.message) == lacks_input
 
 
 @pytest.mark.parametrize(
@@ -250,10 +249,8 @@ async def test_a_container_without_input_is_recognized(
 async def test_the_url_of_mcp_remote_is_to_be_checked_by_itself(
     *, command: str, args: list[str], script: str, is_named: bool, marked: Marked, tmp_path: Path
 ) -> None:
-    program = tmp_path / command
-    program.write_text(f"#!/bin/sh\n{script}\n")
-    program.chmod(0o755)
-    server = marked.stdio("tool", str(program), *args, f"https://me:{SECRET}@h.example/mcp?key={SECRET}")
+    program = executable(tmp_path / command, f"#!/bin/sh\n{script}\n")
+    server = marked.stdio("tool", program, *args, f"https://me:{SECRET}@h.example/mcp?key={SECRET}")
 
     async with mcp_launch.launch([server], cwd=tmp_path, budgets=SHORT) as fleet:
         [failure] = fleet.failures
@@ -274,11 +271,9 @@ async def test_the_url_of_mcp_remote_is_to_be_checked_by_itself(
 async def test_npx_that_prints_nothing_may_hide_the_error_of_an_install_script(
     *, script: str, hides: bool, marked: Marked, tmp_path: Path
 ) -> None:
-    runner = tmp_path / "npx"
-    runner.write_text(f"#!/bin/sh\necho 'npm warn deprecated glob@7.2.3' >&2\n{script}\n")
-    runner.chmod(0o755)
+    runner = executable(tmp_path / "npx", f"#!/bin/sh\necho 'npm warn deprecated glob@7.2.3' >&2\n{script}\n")
 
-    failure = await failure_of(marked.stdio("tool", str(runner), "-y", "weather"), cwd=tmp_path)
+    failure = await failure_of(marked.stdio("tool", runner, "-y", "weather"), cwd=tmp_path)
 
     says = "npx hides the errors of install scripts; if one failed, npx --foreground-scripts … shows it"
     assert (failure.message == f"exited with status 1: {says}", says in failure.message) == (hides, hides)

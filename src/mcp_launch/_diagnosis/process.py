@@ -174,7 +174,7 @@ def _cause_in_entry(seen: Seen, said: Sequence[str], line: str) -> str | None:  
             return "npx hides the errors of install scripts; if one failed, npx --foreground-scripts … shows it"
     if wrong := _windows_path(seen):
         return wrong
-    if seen.status == 0 and is_deaf(seen.spec.command, seen.spec.args):
+    if seen.status == 0 and has_no_input(seen.spec.command, seen.spec.args):
         return 'without -i, its container gets no input; add -i after "run" in its "args"'
     if any(map(_REFUSED.search, said)):
         for name, value in seen.spec.env:
@@ -182,17 +182,17 @@ def _cause_in_entry(seen: Seen, said: Sequence[str], line: str) -> str | None:  
                 return f"the value of {name} {wrong}"
     if _CRASH.match(line) and (found := _ENGINE.findall("\n".join(seen.stderr))):
         return "npm says that {} requires Node.js {}, but this is {}".format(*found[-1])
-    return _bridged(seen)
+    return _advice_on_mcp_remote(seen)
 
 
-def is_deaf(command: str, args: Sequence[str]) -> bool:
+def has_no_input(command: str, args: Sequence[str]) -> bool:
     """Return True if the command runs a container without standard input."""
     reads = any(re.fullmatch(r"-\w*i\w*|--interactive(=true)?", each) for each in args)
     # Not "docker compose run", which keeps it open, and not "docker mcp gateway run".
     return Path(command).stem in ("docker", "podman") and "run" in args[:1] and not reads
 
 
-def _bridged(seen: Seen) -> str | None:
+def _advice_on_mcp_remote(seen: Seen) -> str | None:
     """Return how to find out what is wrong with the URL that mcp-remote connects to; None for other servers."""
     words = (Path(seen.spec.command).name, *seen.spec.args)
     url = next((each for each in words if each.startswith(("http://", "https://"))), None)
@@ -202,7 +202,7 @@ def _bridged(seen: Seen) -> str | None:
 
 
 def _package(seen: Seen) -> str:
-    """Return the package that npx is told to run; empty for other programs."""
+    """Return the package that npx runs; empty for other programs."""
     if Path(seen.spec.command).stem != "npx":
         return ""
     at = operand_in(seen.spec.args, with_value=WITH_VALUE.difference(("-p", "--package")))
@@ -294,8 +294,8 @@ def _advice(seen: Seen) -> str | None:  # noqa: PLR0911 - a list of cases
     if seen.spoke:
         return None
     # It logs that it listens too, for the response of a login. Without a log, it may still be downloaded.
-    if any(map(str.strip, seen.stderr)) and (bridged := _bridged(seen)):
-        return bridged
+    if any(map(str.strip, seen.stderr)) and (advice := _advice_on_mcp_remote(seen)):
+        return advice
     # Redacted before a URL is cut out of a line, because part of a secret would not be recognized.
     lines = map(seen.spec.redactor, (*seen.stray, seen.unfinished, *seen.stderr))
     if hint := explain_silence(lines, seen.phrases):

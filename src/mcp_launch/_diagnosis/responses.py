@@ -254,14 +254,15 @@ def _login(command: str | None, *, authorized: bool) -> str:
 
 def _of_ngrok(code: str | None) -> str | None:
     """Return what to try after an error of ngrok, whose page says nothing without JavaScript."""
-    more = f"the tunnel sent {code}, which https://ngrok.com/docs/errors explains"
-    return code and _NGROK.get(code.removeprefix("ERR_NGROK_"), more)
+    if code is None:
+        return None
+    return _NGROK.get(code, f"the tunnel sent {code}, which https://ngrok.com/docs/errors explains")
 
 
 _NGROK = {
-    "3200": "the tunnel of ngrok is offline; does ngrok run, and is this still its address?",
-    "6024": 'the tunnel shows a warning for browsers instead; send it a header "ngrok-skip-browser-warning"',
-    "8012": "the tunnel cannot connect to the server; does it run, on the port that ngrok forwards to?",
+    "ERR_NGROK_3200": "the tunnel of ngrok is offline; does ngrok run, and is this still its address?",
+    "ERR_NGROK_6024": 'the tunnel shows a warning for browsers instead; send it a header "ngrok-skip-browser-warning"',
+    "ERR_NGROK_8012": "the tunnel cannot connect to the server; does it run, on the port that ngrok forwards to?",
 }
 
 

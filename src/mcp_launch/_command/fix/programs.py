@@ -16,7 +16,7 @@ from mcp_launch._command.fix.paths import (
     environments_near,
     is_path,
 )
-from mcp_launch._diagnosis.process import is_deaf
+from mcp_launch._diagnosis.process import has_no_input
 from mcp_launch._executable import RUNNERS, WITH_VALUE, operand_in
 from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._edit import Edit
@@ -117,7 +117,7 @@ def _with(draft: Draft, *options: str) -> list[str]:
 
 def _of_docker(draft: Draft) -> Iterator[Remedy]:
     args = [{"-it": "-i", "-ti": "-i"}.get(each, each) for each in draft.args if each not in ("-t", "--tty")]
-    if is_deaf(draft.command, args):
+    if has_no_input(draft.command, args):
         at = args.index("run") + 1
         args = [*args[:at], "-i", *args[at:]]
     if args != draft.args:
