@@ -321,6 +321,7 @@ def test_acp_forms_are_passed_on_as_they_are(value: object, servers: list[Any], 
 
 _NO_MAP = "must be a map of names and strings, not"
 _NO_START = "does not start servers of type"
+_ELSEWHERE = "http from this file; add a public URL as a connector in its settings, or write "
 _IN_GOOSE = ("builtin", "platform", "frontend", "inline_python")
 
 
@@ -341,6 +342,7 @@ _IN_GOOSE = ("builtin", "platform", "frontend", "inline_python")
         ("goose", {"type": "stdio", "cmd": "c", "envs": ["K=v"]}, "wrong_type", f"envs {_NO_MAP} an array"),
         ("claude-desktop", {"url": "https://h/mcp"}, "other_transport", f"Claude Desktop {_NO_START} http"),
         ("claude-desktop", {"type": "sse", "url": "http://h"}, "other_transport", f"Claude Desktop {_NO_START} sse"),
+        ("claude-desktop", {"serverUrl": "u"}, "other_transport", f"Claude Desktop {_NO_START} {_ELSEWHERE}"),
         ("zed", {"type": "sse", "url": "https://h/mcp"}, "other_transport", f"Zed {_NO_START} sse"),
         ("goose", {"type": "sse", "uri": "http://h", "enabled": True}, "other_transport", f"Goose {_NO_START} sse"),
         *(("goose", {"type": kind}, "not_in_file", "") for kind in _IN_GOOSE),

@@ -63,10 +63,17 @@ class ClaudeDesktop(MapFormat):
     """Claude Desktop: `claude_desktop_config.json`, plain JSON with stdio servers and without variables.
 
     Source: "Connect to local MCP servers" in the documentation of the Model Context Protocol. Servers with a URL belong
-    in the settings of the app, but some files contain them anyway. They are read and reported.
+    in the settings of the app, but some files contain them anyway. They are read and reported. The app skips them, and
+    its connectors do not reach this machine: https://github.com/cboxdk/statamic-mcp/issues/20,
+    https://github.com/anthropics/claude-ai-mcp/issues/444.
     """
 
     name = "claude-desktop"
     title = "Claude Desktop"
+    urls = {"url": "http", "serverUrl": "http"}  # noqa: RUF012 - a Mapping is not written to
     transports = ("stdio",)
+    elsewhere = (
+        "; add a public URL as a connector in its settings, or write "
+        '"command": "npx", "args": ["-y", "mcp-remote", "URL"]'
+    )
     phrases = OF_CLIENTS._replace(needs='a "command"')

@@ -45,6 +45,8 @@ class MapFormat(Format):
     """The members for a URL, with the transport if there is no type; the first one present is used."""
     transports: tuple[str, ...] = ("stdio", "http", "sse")
     """The transports that the client supports."""
+    elsewhere: str = ""
+    """What to do with a server that has another transport."""
     needs_type: bool = False
     """True if a server without a type is a command, even if it has a URL."""
     guesses_sse: bool = False
@@ -195,7 +197,8 @@ class MapFormat(Format):
         if kind not in ("http", "sse"):
             return
         if kind not in self.transports:
-            at.note("other_transport", f"{self.title} does not start servers of type {kind} from this file")
+            message = f"{self.title} does not start servers of type {kind} from this file{self.elsewhere}"
+            at.note("other_transport", message)
         elif self.needs_type and "type" not in raw and self.command not in raw:
             meant = "sse" if ends_in_sse(raw.get("url")) else kind
             message = f'has no type, so {self.title} treats it as a command and rejects it; add "type": "{meant}"'
