@@ -729,6 +729,7 @@ def convert(
 _OF_LAUNCHING = frozenset(
     {
         "asks_user",
+        "byte_order_mark",
         "disabled",
         "missing_member",
         "missing_type",

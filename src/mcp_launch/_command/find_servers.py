@@ -138,7 +138,7 @@ def refuse_unknown(given: Iterable[str], asked: Iterable[str]) -> None:
 
 
 def text_of(file: str) -> str:
-    """Return the text of a file, or of standard input if that is `-`."""
+    """Return the text of a file, or of standard input if that is `-`, with its byte order mark."""
     source = source_of(file)
     # Standard input is None if the parent process has closed it.
     if file == "-" and sys.stdin is None:
@@ -151,7 +151,7 @@ def text_of(file: str) -> str:
                 data = opened.read(LONGEST + 1)
         if len(data) > LONGEST:
             raise UnusableInput(f"{source}: is larger than {LONGEST >> 20} MB; is it a config file?")
-        return data.decode("utf-8-sig")
+        return data.decode()
     except OSError as error:
         raise UnusableInput(f"{source}: {error.strerror}") from None
     except UnicodeDecodeError as error:

@@ -53,10 +53,14 @@ def read_config(
     variables = os.environ if env is None else env
     if workspace is None:
         workspace = project_of(source, variables)
-    document, chosen, client = recognized(text, format, source=source)
+    unmarked = text.removeprefix("\ufeff")
+    document, chosen, client = recognized(unmarked, format, source=source)
     values = Values(variables, workspace, inputs or {}, source)
     reading = Reading(document, source=source, client=client.name if client else None, values=values)
     entries = tuple([_replaced(entry, chosen, reading) for entry in chosen.read(reading)])
+    if client is not None and client.rejects_mark and unmarked != text:
+        message = f"{client.title} rejects the byte order mark with which the file begins; save it as UTF-8 without one"
+        reading.note("byte_order_mark", message, path=())
     if client is not None and client.name != chosen.name:
         _note_misnamed(client, chosen, reading)
     _note_others(chosen, reading)

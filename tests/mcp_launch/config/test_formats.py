@@ -358,6 +358,28 @@ def test_problems_of_an_entry_are_findings(name: str, entry: Any, code: str, say
 
 
 @pytest.mark.parametrize(
+    ("source", "codes"),
+    [
+        ("claude_desktop_config.json", ["byte_order_mark"]),
+        (".gemini/settings.json", ["byte_order_mark"]),
+        ("mcp_config.json", ["byte_order_mark"]),
+        (".cursor/mcp.json", []),
+        ("f", []),
+    ],
+)
+def test_a_byte_order_mark_is_a_finding_if_the_client_rejects_it(source: str, codes: list[str]) -> None:
+    text = '{"mcpServers": {"n": {"command": "c"}}}'
+    marked = read_config(f"\ufeff{text}", source=source, env={})
+
+    assert ([each.code for each in marked.findings], marked.entries[0].name) == (codes, "n")
+    assert read_config(text, source=source, env={}).findings == ()
+
+
+def test_a_byte_order_mark_does_not_hide_that_a_file_is_toml() -> None:
+    assert read_config("\ufeff[mcp_servers.n]\ncommand = 'c'\n", source="f", env={}).format == "codex"
+
+
+@pytest.mark.parametrize(
     ("name", "member", "value", "wanted"),
     [
         ("vscode", "cwd", 5, "a string"),

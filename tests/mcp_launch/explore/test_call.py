@@ -35,7 +35,7 @@ def test_arguments_are_converted_by_the_schema_of_the_tool(file: str, command: C
 
 
 def test_arguments_are_read_from_standard_input(file: str, command: Command) -> None:
-    done = command("call", file, "odd", "typed", "--args", "-", "lines=2", stdin='{"path": "it\'s \\"quoted\\""}')
+    done = command("call", file, "odd", "typed", "--args", "-", "lines=2", stdin='\ufeff{"path": "it\'s \\"quoted\\""}')
 
     assert (done.status, json.loads(done.out)) == (0, {"path": 'it\'s "quoted"', "lines": 2})
 

@@ -202,7 +202,7 @@ def json_value(text: str, *, called: str) -> Any:
         WrongArguments: it is not JSON.
     """
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return json.loads(text.removeprefix("\ufeff"), parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         raise WrongArguments(f"{called}: not JSON at character {error.pos + 1}: {error.msg}") from None
     except (ValueError, RecursionError):

@@ -372,8 +372,7 @@ def _write(file: _File, text: str) -> str:
         if target.read_bytes() != file.data:
             raise UnusableInput(f"{file.path}: has changed in the meantime; try again")
         backup = _backup(target)
-        mark = b"\xef\xbb\xbf" if file.data.startswith(b"\xef\xbb\xbf") else b""
-        atomic_write(str(target), mark + text.encode())
+        atomic_write(str(target), text.encode())
     except OSError as error:
         raise UnusableInput(f"{file.path}: {error.strerror}") from None
     return backup

@@ -19,12 +19,14 @@ class Gemini(MapFormat):
     `httpUrl` is Streamable HTTP, whatever the type. `url` has the transport of its type; without one, Gemini CLI tries
     Streamable HTTP, then SSE. `$VAR` and `${VAR}` are replaced everywhere, and stay as they are if the variable is not
     set. `mcp.excluded` and `mcp.allowed` list the servers that are not, or only, started. Source:
-    `docs/tools/mcp-server.md`, `mcp-client.ts` and `envVarResolver.ts` in its repository.
+    `docs/tools/mcp-server.md`, `mcp-client.ts`, `envVarResolver.ts` and, for the byte order mark, `settings.ts` in its
+    repository.
     """
 
     name = "gemini"
     title = "Gemini CLI"
     grammar = "json with comments"
+    rejects_mark = True
     syntax = variables.GEMINI
     urls = {"httpUrl": "http", "url": "sse"}  # noqa: RUF012 - a Mapping is not written to
     types = {"sse": "sse"}  # noqa: RUF012

@@ -65,11 +65,13 @@ class ClaudeDesktop(MapFormat):
     Source: "Connect to local MCP servers" in the documentation of the Model Context Protocol. Servers with a URL belong
     in the settings of the app, but some files contain them anyway. They are read and reported. The app skips them, and
     its connectors do not reach this machine: https://github.com/cboxdk/statamic-mcp/issues/20,
-    https://github.com/anthropics/claude-ai-mcp/issues/444.
+    https://github.com/anthropics/claude-ai-mcp/issues/444. After a byte order mark, it removes all servers from the
+    file: https://github.com/tradesdontlie/tradingview-mcp/issues/406.
     """
 
     name = "claude-desktop"
     title = "Claude Desktop"
+    rejects_mark = True
     urls = {"url": "http", "serverUrl": "http"}  # noqa: RUF012 - a Mapping is not written to
     transports = ("stdio",)
     elsewhere = (

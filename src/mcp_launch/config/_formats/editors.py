@@ -89,11 +89,12 @@ class Windsurf(MapFormat):
     """Windsurf: `~/.codeium/windsurf/mcp_config.json`, plain JSON; a URL is `serverUrl` or `url`.
 
     `${env:VAR}` and `${file:path}` are replaced in command, args, env, URL and headers. Source: "Cascade MCP
-    Integration" in its documentation.
+    Integration" in its documentation, and https://github.com/CoplayDev/unity-mcp/pull/231 for the byte order mark.
     """
 
     name = "windsurf"
     title = "Windsurf"
+    rejects_mark = True
     syntax = variables.WINDSURF
     urls = {"serverUrl": "http", "url": "http"}  # noqa: RUF012 - a Mapping is not written to
     guesses_sse = True

@@ -21,6 +21,8 @@ class Format:
     title: str
     """The name of the client in messages."""
     grammar: Grammar = "json"
+    rejects_mark: bool = False
+    """True if the client is known to reject a file that begins with a byte order mark."""
     syntax: Syntax = NONE
     at: tuple[tuple[str, ...], ...] = (("mcpServers",),)
     """The paths at which a file may contain servers; new files use the first."""
