@@ -3,10 +3,11 @@
 The hash `session:ID` has the session (`head`, `format`) and its state (`claim`, `loads`, `call`, `updated`), the list
 `updates:ID` has the updates, and the sorted set `sessions` has all ids by the time of the last change in microseconds.
 
-The claim works as a fencing token: each `load` replaces it, and each write compares it. Writes of a claim are numbered,
-and a write is done only once and never after a later one. So it does no harm if a write arrives twice because the
-client did not get the response, or arrives late. A write also has the number of updates before it, and removes any
-others: those of a call that failed in the client, but not in the server.
+The claim works as a fencing token: each write and each `load` of the process that has it compares it, and the `load`
+of any other process replaces it. Writes of a claim are numbered, and a write is done only once and never after a later
+one. So it does no harm if a write arrives twice because the client did not get the response, or arrives late. A write
+also has the number of updates before it, and removes any others: those of a call that failed in the client, but not in
+the server.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from acp_bindings.setup.errors import SessionNotFound
 
 log = logging.getLogger("acp_bindings.agent")
 
+_LOST = "another process has taken it over. Load it again to take it back"
 _CONNECTIONS = 50
 """The maximum number of connections to a server that was given by its URL."""
 
@@ -52,7 +54,7 @@ _CONNECTIONS = 50
 class RedisSessions:
     """A `SessionStore` in Redis or Valkey. Requires the extra `redis`, asyncio, and a server that is not a cluster.
 
-    `load` takes a session over: the next `append` of the process that had it raises `SessionInUse`. A session can
+    `load` takes a session over: the next call of the process that had it raises `SessionInUse`. A session can
     therefore be loaded even if that process has crashed or cannot be reached. `delete` also deletes sessions that
     another process has. Its next `append` raises `SessionNotFound`.
 
@@ -99,10 +101,13 @@ class RedisSessions:
     async def load(self, session_id: str) -> tuple[StoredSession, Sequence[bytes]]:
         """Take a session over, and return it with its updates. See `SessionStore.load`."""
         async with self._locks.of(session_id):
+            before = self._open.get(session_id) or _Claim(b"")
+            found = await self._run(_LOAD, session_id, FORMAT, before.name)
             self._open.pop(session_id, None)
-            found = await self._run(_LOAD, session_id, FORMAT)
             if found is None:
                 raise SessionNotFound(session_id)
+            if isinstance(found, bytes | str):
+                raise SessionInUse(session_id, _LOST)
             head, updated, claim = _bytes(found[0]), int(found[1]), _bytes(found[2])
             updates = [_bytes(each) for each in found[3]]
             try:
@@ -112,7 +117,7 @@ class RedisSessions:
                 raise SessionUnreadable(session_id, str(error)) from None
             if session.session_id != session_id:
                 raise SessionUnreadable(session_id, "its key contains another session")
-            self._open[session_id] = _Claim(claim, is_new=False, head=head, count=len(updates))
+            self._open[session_id] = _Claim(claim, is_new=False, calls=before.calls, head=head, count=len(updates))
             return replace(session, updated_at=timestamp(updated / 1e6)), updates
 
     async def append(self, session: StoredSession, updates: Sequence[bytes] = ()) -> None:
@@ -136,8 +141,7 @@ class RedisSessions:
                     raise SessionNotFound(id_)
                 case _:
                     self._open.pop(id_)
-                    reason = NOT_LOADED if new else "another process has taken it over. Load it again to take it back"
-                    raise SessionInUse(id_, reason)
+                    raise SessionInUse(id_, NOT_LOADED if new else _LOST)
 
     async def release(self, session_id: str) -> None:
         """End the claim of a session. See `SessionStore.release`."""
@@ -233,11 +237,15 @@ class _Claim:
 
 
 _LOAD = """
-local head, format, updated = unpack(redis.call('HMGET', KEYS[1], 'head', 'format', 'updated'))
+local head, format, updated, current = unpack(redis.call('HMGET', KEYS[1], 'head', 'format', 'updated', 'claim'))
+local claim = ARGV[2]
 if not head then return nil end
+if claim ~= '' and current ~= claim then return 'in use' end
 if format ~= ARGV[1] then return {head, updated, '', {}} end
-local claim = 'load ' .. redis.call('HINCRBY', KEYS[1], 'loads', 1)
-redis.call('HSET', KEYS[1], 'claim', claim, 'call', 0)
+if claim == '' then
+  claim = 'load ' .. redis.call('HINCRBY', KEYS[1], 'loads', 1)
+  redis.call('HSET', KEYS[1], 'claim', claim, 'call', 0)
+end
 return {head, updated, claim, redis.call('LRANGE', KEYS[2], 0, -1)}
 """
 

@@ -246,7 +246,7 @@ class Session(Generic[M]):
         self._is_announced = True
 
     async def claim(self) -> None:
-        """Claim the session again. Then it `is_lost` if another process has deleted it or changed what is kept here."""
+        """Claim the session again. Then it `is_lost` if another process has it, or changed or deleted what is kept."""
         try:
             await self.flush()
             if self._stored:
@@ -563,7 +563,11 @@ class Session(Generic[M]):
         await self.flush()
         if not self._stored:
             return []
-        _, lines = await self._store.load(self.id)
+        try:
+            _, lines = await self._store.load(self.id)
+        except (SessionNotFound, SessionInUse) as error:
+            self._failure = error
+            raise
         return await updates_in(lines, self.id)
 
     async def replay(self, *, with_history: bool) -> None:

@@ -18,8 +18,10 @@ from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from acp_bindings.agent import RedisSessions, SessionInUse, SessionUnreadable, StoreFailed
+from acp_bindings.agent import Agent, RedisSessions, SessionInUse, SessionUnreadable, StoreFailed, Turn
+from acp_bindings.connection import RequestFailed
 from acp_bindings.setup import SessionNotFound
+from tests.acp_bindings.agent.clients import talking
 from tests.acp_bindings.agent.test_stores import EMPTY, HELLO, listed, load, update
 
 pytestmark = pytest.mark.anyio
@@ -69,6 +71,44 @@ async def test_loading_takes_a_session_over(redis_url: str, prefix: str) -> None
         assert await load(other, "sess_1") == (HELLO, [update("a"), update("b"), update("c")])
 
 
+async def test_a_worker_that_has_lost_a_session_reads_it_only_to_take_it_back(redis_url: str, prefix: str) -> None:
+    async with stores(redis_url, prefix, 2) as (one, other):
+        await one.append(HELLO, [update("a")])
+        await other.load("sess_1")
+        with pytest.raises(SessionInUse, match="another process has taken it over") as caught:
+            await one.load("sess_1")
+        assert caught.value.session_id == "sess_1"
+        await other.append(HELLO, [update("b")])
+
+        assert await load(one, "sess_1") == (HELLO, [update("a"), update("b")])
+        await one.append(HELLO, [update("c")])
+        assert await load(one, "sess_1") == (HELLO, [*map(update, "abc")])
+        await one.append(HELLO, [update("d")])
+    async with stores(redis_url, prefix) as (store,):
+        assert await load(store, "sess_1") == (HELLO, [*map(update, "abcd")])
+
+
+async def test_the_history_of_a_lost_session_does_not_take_it_back(redis_url: str, prefix: str) -> None:
+    async with stores(redis_url, prefix, 2) as (one, other):
+        agent = Agent("reader", version="1.0", sessions=one)
+
+        @agent.prompt
+        async def read(turn: Turn) -> None:
+            await turn.session.history()
+            stored, _ = await other.load(turn.session.id)
+            for _ in range(2):
+                with pytest.raises(SessionInUse):
+                    await turn.session.history()
+            await other.append(stored, [update("elsewhere")])
+
+        async with talking(agent, 1) as client:
+            session = await client.new()
+            with pytest.raises(RequestFailed, match="another process has taken it over"):
+                await client.prompt(session, "read")
+            await client.load(session)
+            assert client.text(session).endswith("elsewhere")
+
+
 async def test_only_one_of_two_workers_creates_a_session(redis_url: str, prefix: str) -> None:
     got: list[int] = []
 
@@ -101,12 +141,12 @@ async def test_two_workers_competing_for_a_session_store_each_update_once(redis_
             else:
                 stored.append(text)
 
-    async with stores(redis_url, prefix, 2) as (one, other):
+    async with stores(redis_url, prefix, 3) as (one, other, third):
         await one.append(HELLO)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(work, one, "a")
             tasks.start_soon(work, other, "b")
-        assert sorted((await load(one, "sess_1"))[1]) == sorted(stored)
+        assert sorted((await load(third, "sess_1"))[1]) == sorted(stored)
         assert len(stored) > 10
 
 
@@ -236,6 +276,7 @@ async def test_commands_that_arrive_again_and_late_change_nothing(redis_url: str
         await one.append(HELLO, [update("c")])
         await repeat(redis_url, early)
         await one.append(HELLO, [update("d")])
+        await one.release("sess_1")
         assert await load(one, "sess_1") == (HELLO, [*map(update, "abcd")])
         await one.append(HELLO, [update("e")])
         early = b"".join(received)
