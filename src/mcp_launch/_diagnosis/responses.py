@@ -137,8 +137,8 @@ class Answer:
     """True if an MCP server of this transport may send such a body."""
     had_session: bool = False
     """True if the request belonged to a session."""
-    follows_handshake: bool = False
-    """True if the request came after the response to `initialize`."""
+    is_first: bool = False
+    """True if the request came after the response to `initialize`, and none had a response before."""
     named: bool = False
     """True if the server itself named the URL, as an SSE endpoint."""
     via: Via | None = None
@@ -281,7 +281,7 @@ def _lost(answer: Answer) -> bool:
 def _removed_from(answer: Answer) -> str | None:
     """Return which messages may lose the ID of the session, if the server says that it got none; None otherwise."""
     place, words = ("requests", _MISSES_SESSION) if answer.had_session else ("responses", _NEEDS_SESSION)
-    if not (answer.follows_handshake and words.search(answer.body)):
+    if not (answer.is_first and words.search(answer.body)):
         return None
     return f"it got no session ID; does a proxy in front of it remove Mcp-Session-Id from {place}?"
 

@@ -41,6 +41,8 @@ class Memory:
         self.was_read = False
         """True if the server has received the last request that was followed, and did not respond with a login or
         redirect."""
+        self._has_worked = False
+        """True if the server has responded to a request after the handshake."""
         self._rule = rule
         self._network = network
         self._via = partial(network.via, client)
@@ -82,6 +84,7 @@ class Memory:
         # Not the request and response themselves, because their bodies may be large.
         method, url, sent = request.method, request.url, request.headers
         status, reason, headers, start = response.status_code, response.reason_phrase, response.headers, body[:ENOUGH]
+        is_first = not self._has_worked and sent.get("mcp-protocol-version") in HANDSHAKE_PROTOCOL_VERSIONS
 
         def answer() -> Answer:
             # Redacted before it is cut, because part of a secret would not be recognized.
@@ -97,7 +100,7 @@ class Memory:
                 title=title_of(text, kind),
                 is_mcp=is_mcp,
                 had_session=in_session or "mcp-session-id" in sent,
-                follows_handshake=sent.get("mcp-protocol-version") in HANDSHAKE_PROTOCOL_VERSIONS,
+                is_first=is_first,
                 named=named,
                 # Over TLS the proxy is only a tunnel.
                 via=self._via(url) if url.scheme == "http" else None,
@@ -105,7 +108,8 @@ class Memory:
 
         self._tell = answer
         # Valid responses are not examined, because every call of a tool comes here.
-        fine = is_mcp and response.status_code < HTTPStatus.BAD_REQUEST
+        fine = is_mcp and status < HTTPStatus.BAD_REQUEST
+        self._has_worked |= fine and is_first and status == HTTPStatus.OK
         self.found = None if fine else self._judged(answer())
 
     def _judged(self, answer: Answer, *, offers_login: bool = False) -> Diagnosis | None:
