@@ -11,9 +11,15 @@ def main() -> None:
     if find_spec("typer") is None:
         sys.stderr.write("acp-bindings needs typer: pip install 'acp-bindings[tools]'\n")
         raise SystemExit(2)
-    from acp_bindings._command.cli import main as run  # noqa: PLC0415 - `import acp_bindings.__main__` loads nothing
+    try:
+        from acp_bindings._command.cli import main as run  # noqa: PLC0415 - `import acp_bindings.__main__` loads nothing
 
-    run()
+        run()
+    except (KeyboardInterrupt, RuntimeError) as error:
+        # Python 3.11 raises a RuntimeError instead if Ctrl-C arrives while a class is made.
+        if not isinstance(error.__cause__ or error, KeyboardInterrupt):
+            raise
+        raise SystemExit(130) from None
 
 
 if __name__ == "__main__":

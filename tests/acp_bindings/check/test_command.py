@@ -342,3 +342,25 @@ def test_ctrl_c_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(check, "check_files", interrupted)
     assert run("check", "-")[0] == 130
+
+
+INTERRUPTED = """
+import importlib.abc, signal, sys
+class Member:
+    def __set_name__(self, owner, name):
+        signal.raise_signal(signal.SIGINT)
+class Interrupting(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == {module!r}:
+            type("Class", (), dict(member=Member()))  # Python 3.11 raises a RuntimeError here
+sys.meta_path.insert(0, Interrupting())
+from acp_bindings.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["typer.main", "acp_bindings._command.check"])
+def test_ctrl_c_while_something_is_imported_prints_nothing(module: str) -> None:
+    command = [sys.executable, "-c", INTERRUPTED.format(module=module), "check", "-"]
+    done = subprocess.run(command, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
