@@ -139,7 +139,6 @@ class Reader:
 
     def _steps(self, text: bytes | bytearray) -> Generator[None, None, object]:
         """Return the value; after each step of a long message, other tasks run."""
-        self.mended = False
         self.bytes += len(text)
         if len(text) > self.limits.bytes:
             return self._beyond(text, "bytes", f"it is longer than {megabytes(self.limits.bytes)}")
@@ -322,9 +321,8 @@ def _outline(text: bytes | bytearray) -> dict[str, Any]:
         given: _Json = from_json(b"{%b}" % members)
     except ValueError:
         given = {}
-    number = given.get("id")
     return {
-        "id": number if isinstance(number, int | str) else None,
+        "id": given.get("id"),
         "is_call": "method" in given,
         "claims": given.get("jsonrpc") == "2.0",
     }

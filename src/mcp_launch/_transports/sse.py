@@ -182,7 +182,6 @@ class SseTransport:
     async def _deliver(self, data: bytes) -> None:
         found = await self.reader.read(data)
         if not isinstance(found, Invalid):
-            self._misshapen = None
             message = self._unanswered.named(found)
             if (number := self._unanswered.received(message)) is not None:
                 self._posts.answered(number)
