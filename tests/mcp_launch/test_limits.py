@@ -306,12 +306,16 @@ async def test_invalid_unicode_is_replaced_unless_the_message_is_very_long(broke
     assert found.why == "it is not valid Unicode, which is repaired in messages of up to 8 MB only"
     assert (found.limit, found.answers) == ("bytes", 1)
 
+    found = await Reader(Limits()).read(b'"%b' % (b"." * (8 << 20)))
+    assert isinstance(found, Invalid)
+    assert found.why == "it is not JSON"
+
 
 @pytest.mark.parametrize(
     "number", ["NaN", "-Infinity", "1e999", "1" * 400, "1" * 5000, "01", "1.", "-0", "1E5", "0.1e-400"]
 )
 async def test_numbers_are_read_as_by_pydantic(number: str) -> None:
-    text = b'{"jsonrpc": "2.0", "id": 1, "result": {"n": %b, "n": %b}}' % (b"1", number.encode())
+    text = b'{"jsonrpc": "2.0", "id": 1, "result": {"n": %b, "n": %b}}\r\n' % (b"1", number.encode())
     found = await Reader(Limits()).read(text)
     try:
         wanted: Any = jsonrpc_message_adapter.validate_json(text, by_name=False)
@@ -369,12 +373,26 @@ async def test_values_are_counted_outside_of_strings(monkeypatch: pytest.MonkeyP
 async def test_arrays_of_any_json_have_no_limit_of_items() -> None:
     many: list[Any] = [[{}]] * 50
     fields = ["inputSchema", "outputSchema", "structuredContent", "_meta", "data", "metadata", "input"]
+    fields += ["experimental", "extensions"]
     for field in fields:
         text = response(**{field: many}).replace(b"$ID", b"1")
         assert isinstance(await Reader(Limits(items=10)).read(text), JSONRPCResponse)
     beyond = await Reader(Limits(items=10)).read(response(content=many).replace(b"$ID", b"1"))
     assert isinstance(beyond, Invalid)
     assert (beyond.limit, beyond.answers) == ("items", 1)
+    assert beyond.diagnosis().advice == "in Python, Options(limits=Limits(items=…)) allows more"
+
+
+@pytest.mark.parametrize(
+    ("most", "content"), [(10, [0] * 10), (65, {str(number): 0 for number in range(65)})], ids=["array", "object"]
+)
+async def test_as_many_items_as_the_limit_are_read(most: int, content: object) -> None:
+    text = response(content=content).replace(b"$ID", b"1")
+    within, beyond = [await Reader(Limits(items=limit)).read(text) for limit in (most, most - 1)]
+
+    assert isinstance(within, JSONRPCResponse)
+    assert isinstance(beyond, Invalid)
+    assert beyond.limit == "items"
 
 
 @pytest.mark.parametrize(
@@ -398,6 +416,31 @@ async def test_the_request_of_a_response_is_found_without_parsing_it(text: bytes
 
     assert isinstance(found, Invalid)
     assert (found.limit, found.answers) == ("depth", number)
+    assert found.claims
+    assert found.diagnosis().advice is None
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "claims"),
+    [
+        (b'{"jsonrpc": "2.0", "id": 1, "result": 5}', 1, True),
+        (b'{"id": 1, "result": {}}', 1, False),
+        (b'{"id": 1, "level": "info"}', None, False),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": 5}', None, True),
+        (b'{"jsonrpc": "2.0", "id": true, "result": {}}', None, True),
+        (b'[{"jsonrpc": "2.0", "id": 1, "result": 5}]', None, False),
+        (b'{"jsonrpc": "2.0", "id": 1, "result": {"a', None, True),
+        (b'{"jsonrpc": "2.0", "id": 05, "result": {}}', None, False),
+    ],
+    ids=["response", "without jsonrpc", "log", "request", "boolean", "array", "cut", "number"],
+)
+async def test_an_invalid_message_responds_to_a_request_if_it_claims_to_be_a_response(
+    text: bytes, number: object, *, claims: bool
+) -> None:
+    found = await Reader(Limits()).read_all(text)
+
+    assert isinstance(found, Invalid)
+    assert (found.answers, found.claims) == (number, claims)
 
 
 @pytest.mark.parametrize("chunk", [b"data: " + b"x" * 200 + b"\n\n", b"data: " + b"x" * 200, b": ping\n" * 30])

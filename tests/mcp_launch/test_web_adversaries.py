@@ -446,6 +446,10 @@ def greeted(_: Request) -> bytes:
     return stream(HELLO)
 
 
+def greeting(_: Request) -> bytes:
+    return stream(event("/messages", name="endpoint"))
+
+
 @pytest.mark.parametrize(
     ("kind", "start", "answer", "code"),
     [
@@ -467,6 +471,19 @@ async def test_the_other_transport_is_recognized_by_what_it_sends_first(
     failure = await failure_of(streams, kind=kind, cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("connect", code)
+
+
+@KINDS
+async def test_a_failure_of_every_transport_is_not_blamed_on_the_transport(
+    kind: str, marked: Marked, tmp_path: Path
+) -> None:
+    first, other = ("GET", works) if kind == "sse" else ("POST", greeting)
+
+    failure = await failure_of(
+        lambda request: [reply(429) if request.method == first else other(request)], kind=kind, cwd=tmp_path
+    )
+
+    assert failure.code == "rate_limited"
 
 
 @pytest.mark.parametrize(
@@ -1031,6 +1048,15 @@ async def test_an_endpoint_may_be_named_in_any_way_of_a_url(
     posts = [request for request in seen if request.method == "POST"]
     assert {request.target for request in posts} == {target}
     assert not any("authorization" in request.headers for request in posts)
+
+
+async def test_a_response_that_answers_no_request_is_dropped_with_a_warning(marked: Marked, tmp_path: Path) -> None:
+    start = event({"jsonrpc": "2.0", "id": "none", "result": 5}) * 2
+    with raw_server(Sse(start=start)) as raw:
+        async with mcp_launch.launch([http(f"{raw.origin}/sse", kind="sse")], cwd=tmp_path, budgets=SHORT) as fleet:
+            warnings = [each for each in fleet["web"].warnings if "deprecated" not in each]
+
+    assert warnings == ["sent an event that is not a JSON-RPC message"]
 
 
 async def test_only_the_first_endpoint_of_a_stream_counts(marked: Marked, tmp_path: Path) -> None:
