@@ -165,19 +165,20 @@ async def test_another_message_beyond_a_limit_is_dropped_with_a_warning(
     async def listen(params: LoggingMessageNotificationParams) -> None:
         heard.append(params.data)
 
-    data = json.dumps([0] * 300).encode()
     start = b'"jsonrpc": "2.0", "method": "notifications/message", ' if kind == "notification" else b'"method": "log", '
-    line = b'{%b"params": {"level": "info", "data": %b}}' % (start, data)
-    options = Options(limits=Limits(values=200), logging=listen)
-    with server(transport, [line, line, DONE], marked=marked, folder=tmp_path) as entry, anyio.fail_after(10):
+    form = b'{%b"params": {"level": "info", "list": %b}}'
+    lines = [form % (start, json.dumps([0] * count).encode()) for count in (300, 300, 50)]
+    options = Options(limits=Limits(values=200, items=20), logging=listen)
+    with server(transport, [*lines, DONE], marked=marked, folder=tmp_path) as entry, anyio.fail_after(10):
         async with mcp_launch.launch([entry], cwd=tmp_path, options=options) as fleet:
             result = await fleet["server"].session.call_tool("any", {})
             warnings = fleet["server"].warnings
 
     assert not result.is_error
     assert heard == []
-    told = "sent a message that exceeds a limit and was dropped: it has more than 200 JSON values"
-    assert [each.startswith(told) for each in warnings if "deprecated" not in each] == [True]
+    told = [each for each in warnings if "deprecated" not in each]
+    for each, why in zip(told, ("it has more than 200 JSON values", "it has more than 20 items"), strict=True):
+        assert each.startswith(f"sent a message that exceeds a limit and was dropped: {why}")
 
 
 @EVERYWHERE

@@ -454,12 +454,14 @@ def greeting(_: Request) -> bytes:
     ("kind", "start", "answer", "code"),
     [
         ("http", event("/messages", name="endpoint") + HELLO, not_found, "wrong_transport"),
+        ("http", event("/messages", name="endpoint"), lambda _: reply(400), "wrong_transport"),
+        ("http", event("/messages", name="endpoint"), lambda _: reply(200, b"ok"), "wrong_transport"),
         ("sse", b"", works, "wrong_transport"),
         ("sse", b"", one_event, "wrong_transport"),
         ("sse", b"", in_pieces, "wrong_transport"),
         ("sse", HELLO, greeted, "timeout"),
     ],
-    ids=["endpoint", "json", "event", "pieces", "something else"],
+    ids=["endpoint", "endpoint, 400", "endpoint, text", "json", "event", "pieces", "something else"],
 )
 async def test_the_other_transport_is_recognized_by_what_it_sends_first(
     *, kind: str, start: bytes, answer: Callable[[Request], bytes], code: str, marked: Marked, tmp_path: Path

@@ -68,7 +68,7 @@ class ResponseReader:
     def __init__(self, reader: Reader, *, hide: Redactor) -> None:
         self.reader = reader
         self.warn: Callable[[str], object] = len
-        """Called once, with a warning, if messages are dropped."""
+        """Called with a warning for each message that is dropped."""
         self.spoke = False
         """True after the first message."""
         self.found: Diagnosis | None = None
@@ -91,7 +91,7 @@ class ResponseReader:
         """Return the data for the SDK in place of an invalid event; empty to drop it."""
         if found.answers is not None or (is_answer and not found.is_call):
             return self.refused(found, found.answers)
-        self.reader.warn_once(found, self.warn)
+        self.warn(found.warning)
         return b""
 
     def refused(self, found: Invalid, number: RequestId | None) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, TypeAlias, cast
@@ -74,6 +74,13 @@ class Invalid:
         """The id of the request to which it responds."""
         return None if self.is_call else self.id
 
+    @property
+    def warning(self) -> str:
+        """The warning that it was dropped."""
+        if self.limit is None:
+            return "sent an event that is not a JSON-RPC message"
+        return f"sent a message that exceeds a limit and was dropped: {self.why}"
+
     def diagnosis(self) -> Diagnosis:
         """Return the failure of the request to which it responds."""
         if self.limit is None:
@@ -95,7 +102,6 @@ class Reader:
         """Values in all of them."""
         self.mended = False
         """True if the last message was read with replacement characters."""
-        self._has_dropped = False
 
     async def read(self, text: bytes | bytearray) -> JSONRPCMessage | Invalid:
         """Return the message that the bytes are, or why they are not one."""
@@ -115,13 +121,6 @@ class Reader:
                 return Invalid(found.why)
             messages.append(found)
         return messages
-
-    def warn_once(self, found: Invalid, warn: Callable[[str], object]) -> None:
-        """Warn of the first message that is dropped."""
-        if not self._has_dropped:
-            self._has_dropped = True
-            beyond = f"sent a message that exceeds a limit and was dropped: {found.why}"
-            warn(beyond if found.limit else "sent an event that is not a JSON-RPC message")
 
     def too_long(self, start: bytes, why: str) -> Invalid:
         """Return why a message is not read, given its start."""

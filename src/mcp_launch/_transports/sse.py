@@ -190,7 +190,7 @@ class SseTransport:
             self._misshapen = found.diagnosis()
             await self._refuse(found.answers, farewell(self._misshapen, hide=self._client.hide))
         else:
-            self.reader.warn_once(found, self._terms.warn)
+            self._terms.warn(found.warning)
 
     def _end(self, message: str, code: Code = "disconnected", **facts: str) -> None:
         self._found = self._found or Diagnosis(code, message, {**self._facts, **facts}, stage=self._stage)

@@ -159,7 +159,7 @@ class Stdout:
                     if params.get("level") in _ERRORS:
                         self._logged = params.get("data", "")
         elif isinstance(found, Invalid) and found.limit:
-            self._reader.warn_once(found, self._warn)
+            self._warn(found.warning)
         elif line:
             self._note_stray(line)
         return messages
