@@ -200,7 +200,9 @@ async def test_a_server_that_was_not_connected_is_distinguished_from_a_silent_on
         socket.create_connection(full.getsockname()),
     ):
         ports = {"silent": silent.getsockname()[1], "full": full.getsockname()[1], "open": proxied.port}
-        server, options = http(url.format(**ports), kind=kind), Options(proxy=proxy and proxy.format(**ports))
+        server = http(url.format(**ports), kind=kind)
+        # The requests of a login replace those that are followed.
+        options = Options(proxy=proxy.format(**ports), auth=httpx2.Auth()) if proxy else Options()
         # Less than the time that the HTTP library has for connecting.
         async with mcp_launch.launch([server], cwd=tmp_path, timeout=1, options=options) as fleet:
             [failure] = fleet.failures
@@ -558,7 +560,7 @@ def authorization_server(request: Request, *, token: str) -> bytes | None:
         }
         return reply(200, json.dumps(metadata).encode())
     if request.target == "/token":
-        return reply(200, token.encode())
+        return reply(200, gzip.compress(token.encode()), Content_Encoding="gzip")
     if request.target.startswith("/.well-known"):
         return reply(404)
     return None

@@ -507,7 +507,7 @@ class Agent:
                 os._exit(1)
             if not broken("messages.malformed/silent"):
                 code = -32603 if broken("messages.malformed/code") else -32700
-                self.fail(None, RpcError(code, "Parse error"))
+                self.fail("wrong-1" if broken("allowed.id-of-a-wrong-line") else None, RpcError(code, "Parse error"))
             return
         if isinstance(message, list):
             if broken("messages.batch"):
@@ -666,7 +666,7 @@ class Agent:
             result = {
                 "capabilities": capabilities,
                 "info": info,
-                "authMethods": [{"methodId": "none", "type": "agent", **method}],
+                "authMethods": [{"methodId": each, "type": "agent", **method} for each in ("none", "other")],
             }
         withheld = WITHHELD.get(BROKEN.partition("/")[0])
         if withheld:

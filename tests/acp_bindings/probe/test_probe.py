@@ -141,6 +141,8 @@ async def test_what_needs_a_session_fails_once() -> None:
     report = await probe([*AGENT, "sessions.new/refused"], timeout=3)
 
     assert [each.check.id for each in report.results if each.status == "fail"] == ["sessions.new"]
+    (unknown_fields,) = [each for each in report.results if each.check.id == "messages.unknown-fields"]
+    assert (unknown_fields.status, unknown_fields.message) == ("skip", "`session/new` is refused")
 
 
 @pytest.mark.anyio
@@ -220,6 +222,29 @@ async def test_what_the_protocol_allows_is_not_a_failure(name: str, version: int
 @pytest.mark.anyio
 async def test_a_batch_may_be_served() -> None:
     (result,) = (await probe([*AGENT, "allowed.batch"], only=["messages.batch"], timeout=5)).results
+
+    assert (result.status, result.message) == ("ok", "")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("name", "check", "status"),
+    [
+        ("messages.unasked-response/answer", "messages.unasked-response", "fail"),
+        ("allowed.id-of-a-wrong-line", "messages.malformed", "ok"),
+    ],
+)
+async def test_only_one_check_judges_the_answer_to_a_wrong_message(name: str, check: str, status: str) -> None:
+    report = await probe([*AGENT, name], only=[check, "conversation.lifecycle"], timeout=5)
+
+    assert [each.status for each in report.results] == [status, "ok"]
+
+
+@pytest.mark.anyio
+async def test_a_method_that_is_not_advertised_may_be_refused_for_its_params(tmp_path: Path) -> None:
+    agent = START + '    else:\n        send(id=message["id"], error={"code": -32602, "message": "Invalid params"})\n'
+
+    (result,) = (await probe(_script(tmp_path, agent), only=["capabilities.list-unadvertised"], timeout=5)).results
 
     assert (result.status, result.message) == ("ok", "")
 
