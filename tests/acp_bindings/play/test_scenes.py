@@ -127,6 +127,10 @@ async def test_a_turn_waits_until_the_client_cancels_its_tool_call() -> None:
     with anyio.fail_after(30):
         async with raw_client(Play(), 2) as client:
             await client.initialize()
+            other = await client.new_session()
+            await client.prompt(other, "/cancel")
+            while "Send tool_call/cancel" not in str(await client.hear()):
+                pass
             session = await client.new_session()
             await client.prompt(session, "/cancel")
             for method, id_ in (("tool_call/cancel", "toolCallId"), ("terminal/cancel", "terminalId")):
@@ -136,6 +140,8 @@ async def test_a_turn_waits_until_the_client_cancels_its_tool_call() -> None:
                 assert response["result"] == {}
             while (await client.hear()).get("params", {}).get("update", {}).get("state") != "idle":
                 pass
+            response = await client.ask("tool_call/cancel", sessionId=other, toolCallId="cancel-1")
+    assert response["result"] == {}
     said = b"".join(client.said)
     assert b'"status":"cancelled"' in said
     assert b'"signal":"SIGTERM"' in said
