@@ -351,10 +351,12 @@ async def test_the_login_of_a_proxy_object_is_redacted_if_it_comes_back(
         return [reply(403, request.headers["proxy-authorization"].encode(), content_type="text/plain")]
 
     with raw_server(repeat) as proxy:
-        options = Options(proxy=httpx2.Proxy(f"http://user:{SECRET}@127.0.0.1:{proxy.port}"))
+        url = f"http://user:{SECRET}@127.0.0.1:{proxy.port}"
+        options = Options(proxy=httpx2.Proxy(url, headers={"X-Client": "me"}))
         failure = await failure_of(http("http://server.invalid/mcp", kind=kind), options, cwd=tmp_path)
 
     assert 'Said: "Basic [redacted]"' in failure.message
+    assert {request.headers.get("x-client") for request in proxy.seen} == {"me"}
 
 
 @KINDS
@@ -667,7 +669,7 @@ async def test_an_unfinished_login_is_distinguished_from_a_silent_server(
 
     budgets = Budgets(connect=0.5, handshake=0.5, close=0.5)
     with raw_server(lambda _: [reply(401)]) as raw:
-        server, options = http(f"{raw.origin}/mcp", kind=kind), Options(auth=Browser())
+        server, options = http("http://a.invalid/mcp", kind=kind), Options(auth=Browser(), proxy=raw.origin)
         async with mcp_launch.launch([server], cwd=tmp_path, budgets=budgets, options=options) as fleet:
             [failure] = fleet.failures
 

@@ -713,6 +713,30 @@ async def test_closing_a_session_that_the_server_has_ended_logs_nothing(
     assert (closings, caplog.text) == (["s1"], "")
 
 
+async def test_an_event_stream_that_is_silent_after_a_redirect_is_late(marked: Marked, tmp_path: Path) -> None:
+    def silent(request: Request) -> Iterator[bytes]:
+        if request.target == "/mcp":
+            yield reply(307, Location="/other")
+        else:
+            request.released.wait(20)
+
+    failure = await failure_of(silent, kind="sse", cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("connect", "timeout")
+
+
+async def test_five_redirects_to_an_event_stream_are_followed(marked: Marked, tmp_path: Path) -> None:
+    def redirects(request: Request) -> bytes | None:
+        left = request.target.strip("/")
+        return reply(307, Location=f"/{int(left) - 1}") if left.isdigit() and left != "0" else None
+
+    seen = await requests_of(Sse(gate=redirects), kind="sse", path="5", cwd=tmp_path)
+    failure = await failure_of(Sse(gate=redirects), kind="sse", path="6", cwd=tmp_path)
+
+    assert [request.target for request in seen if request.method == "GET"] == ["/5", "/4", "/3", "/2", "/1", "/0"]
+    assert failure.code == "redirected"
+
+
 @pytest.mark.parametrize(
     ("ours", "theirs", "followed"),
     [
