@@ -435,31 +435,25 @@ def one_event(request: Request) -> bytes:
     return stream(event(result(request.message)))
 
 
-def not_found(_: Request) -> bytes:
-    return reply(404)
+def always(answer: bytes) -> Callable[[Request], bytes]:
+    """Return the same response to every request."""
+    return lambda _: answer
 
 
 HELLO = event({"hello": 1})
-
-
-def greeted(_: Request) -> bytes:
-    return stream(HELLO)
-
-
-def greeting(_: Request) -> bytes:
-    return stream(event("/messages", name="endpoint"))
+ENDPOINT = event("/messages", name="endpoint")
 
 
 @pytest.mark.parametrize(
     ("kind", "start", "answer", "code"),
     [
-        ("http", event("/messages", name="endpoint") + HELLO, not_found, "wrong_transport"),
-        ("http", event("/messages", name="endpoint"), lambda _: reply(400), "wrong_transport"),
-        ("http", event("/messages", name="endpoint"), lambda _: reply(200, b"ok"), "wrong_transport"),
+        ("http", ENDPOINT + HELLO, always(reply(404)), "wrong_transport"),
+        ("http", ENDPOINT, always(reply(400)), "wrong_transport"),
+        ("http", ENDPOINT, always(reply(200, b"ok")), "wrong_transport"),
         ("sse", b"", works, "wrong_transport"),
         ("sse", b"", one_event, "wrong_transport"),
         ("sse", b"", in_pieces, "wrong_transport"),
-        ("sse", HELLO, greeted, "timeout"),
+        ("sse", HELLO, always(stream(HELLO)), "timeout"),
     ],
     ids=["endpoint", "endpoint, 400", "endpoint, text", "json", "event", "pieces", "something else"],
 )
@@ -479,7 +473,7 @@ async def test_the_other_transport_is_recognized_by_what_it_sends_first(
 async def test_a_failure_of_every_transport_is_not_blamed_on_the_transport(
     kind: str, marked: Marked, tmp_path: Path
 ) -> None:
-    first, other = ("GET", works) if kind == "sse" else ("POST", greeting)
+    first, other = ("GET", works) if kind == "sse" else ("POST", always(stream(ENDPOINT)))
 
     failure = await failure_of(
         lambda request: [reply(429) if request.method == first else other(request)], kind=kind, cwd=tmp_path
