@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-import anyio
-
+from acp_bindings._condition import Condition
 from acp_bindings._json import members_of
 from acp_bindings.probe._probed_agent import Message
 
@@ -26,12 +25,11 @@ class Client:
         """True to answer each request for a file or a terminal with an error."""
         self._written: dict[str, str] = {}
         self._terminals = 0
-        self._released = anyio.Event()
+        self._released = Condition()
 
     def release(self) -> None:
         """Answer the permission requests that are open with `cancelled`."""
-        self._released.set()
-        self._released = anyio.Event()
+        self._released.notify_all()
 
     async def serve(self, request: Message) -> Message | None:
         """Return the `result` or the `error` for a request of the agent."""

@@ -13,6 +13,7 @@ from anyio.abc import SocketAttribute, SocketStream, TaskGroup
 from anyio.streams.buffered import BufferedByteReceiveStream
 from anyio.streams.stapled import MultiListener
 
+from acp_bindings._condition import Condition
 from acp_bindings.probe import _mcp_stdio
 from acp_bindings.probe._probed_agent import Message
 
@@ -41,7 +42,7 @@ class Servers:
         """The open event stream of each SSE server."""
         self._sending = anyio.Lock()
         """Held while a response is sent on such a stream, which several requests may share."""
-        self._moved = anyio.Event()
+        self._moved = Condition()
         self._count = 0
 
     async def start(self, tasks: TaskGroup) -> None:
@@ -93,8 +94,7 @@ class Servers:
 
     def _tell(self, server: str, event: str, **facts: Any) -> None:
         self.receipts.append({"server": server, "event": event, **facts})
-        self._moved.set()
-        self._moved = anyio.Event()
+        self._moved.notify_all()
 
     async def _hear_stdio(self, stream: SocketStream) -> None:
         """Take the receipts of one process. It has ended when its socket is closed."""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
+from acp_bindings._condition import Condition
 from acp_bindings._json import members_of
 from acp_bindings._processes.process import ChildProcess, LineBuffer, how_it_ended, last_words
 from acp_bindings.connection._child import start_child
@@ -136,7 +137,7 @@ class Agent:
     """True once the agent has closed its output."""
     open: dict[Key, list[Call]] = field(default_factory=dict[Key, list[Call]])
     next_id: int = 0
-    moved: anyio.Event = field(default_factory=anyio.Event)
+    moved: Condition = field(default_factory=Condition)
     reading: anyio.CancelScope = field(default_factory=anyio.CancelScope)
 
     async def read(self, tasks: TaskGroup) -> None:
@@ -151,7 +152,7 @@ class Agent:
                         self._take(line, tasks)
         finally:
             self.has_ended = True
-            self._moved()
+            self.moved.notify_all()
 
     def _take(self, line: Line, tasks: TaskGroup) -> None:
         message = line.fields
@@ -160,7 +161,7 @@ class Agent:
         elif "method" not in message and (calls := self.open.get(key_of(message))):
             call = calls.pop(0)
             call.response, line.is_wrong = line, call.request.is_wrong
-            self._moved()
+            self.moved.notify_all()
 
     async def _answer(self, request: Message) -> None:
         try:
@@ -179,12 +180,8 @@ class Agent:
             message = None
         line = Line(sender, text, message, datetime.now(UTC), len(self.lines), is_wrong)
         self.lines.append(line)
-        self._moved()
+        self.moved.notify_all()
         return line
-
-    def _moved(self) -> None:
-        self.moved.set()
-        self.moved = anyio.Event()
 
     async def wait(self, holds: Callable[[], Any], *, seconds: float | None = None) -> bool:
         """Wait until *holds* is true, the agent has ended, or the time is over. Return whether it is true."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 
+from acp_bindings._condition import Condition
 from mcp_launch._spec import ServerSpec
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.options import Budgets, Listing, Options, Transports
@@ -41,7 +42,7 @@ class Changes:
 
     def __init__(self, so_far: list[Change]) -> None:
         self._unread = deque(so_far)
-        self._news = anyio.Event()
+        self._news = Condition()
         self._ended = False
 
     def __aiter__(self) -> Self:
@@ -57,16 +58,12 @@ class Changes:
     def add(self, change: Change) -> None:
         """Add one more change."""
         self._unread.append(change)
-        self._wake()
+        self._news.notify_all()
 
     def end(self) -> None:
         """End the iteration after the changes so far."""
         self._ended = True
-        self._wake()
-
-    def _wake(self) -> None:
-        news, self._news = self._news, anyio.Event()
-        news.set()
+        self._news.notify_all()
 
 
 @dataclass(slots=True, kw_only=True)

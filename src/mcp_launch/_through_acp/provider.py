@@ -21,6 +21,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import ErrorData, JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 from acp_bindings import decode
+from acp_bindings._condition import Condition
 from acp_bindings.connection import Connection, ConnectionClosed
 from acp_bindings.jsonrpc import REQUEST_CANCELLED
 from acp_bindings.setup import InvalidParams, RequestError
@@ -130,16 +131,16 @@ class _Offer:
         self._server = server
         self._state = state
         self._active: dict[tuple[int, str], anyio.CancelScope] = {}
-        self._idle = anyio.Event()
+        self._ended = Condition()
+        """Notified when a request has ended."""
 
     async def end(self) -> None:
         """Cancel the requests in progress and wait until they have ended."""
         for scope in self._active.values():
             scope.cancel()
         while self._active:
-            self._idle = anyio.Event()
             with anyio.CancelScope(shield=True):
-                await self._idle.wait()
+                await self._ended.wait()
 
     async def exchange(self, request: Asked, connection: Connection) -> dict[str, Any] | ErrorData:
         """Return the MCP result or error; notifications are sent to the agent before it."""
@@ -155,7 +156,7 @@ class _Offer:
                 return await self._serve(request, connection)
         finally:
             del self._active[key]
-            self._idle.set()
+            self._ended.notify_all()
         raise RequestError(REQUEST_CANCELLED, "the MCP server is no longer offered")
 
     async def _serve(self, request: Asked, connection: Connection) -> dict[str, Any] | ErrorData:
