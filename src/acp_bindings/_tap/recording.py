@@ -26,7 +26,7 @@ from acp_bindings._tap.forwarding import Frame, framed, frames_of, python_of, wr
 from acp_bindings.recordings import Recorder
 from acp_bindings.setup.capabilities import Side
 
-LONGEST = 64 << 20
+LONGEST_MESSAGE = 64 << 20
 """Bytes of a line. Of a longer one, only the length is recorded."""
 NICE = 5
 """Lowers the priority of this process, so that it does not slow down client and agent."""
@@ -248,7 +248,7 @@ class Lines:
             self._skipped += len(begun)
         else:
             self._rest += begun
-            if len(self._rest) > LONGEST:
+            if len(self._rest) > LONGEST_MESSAGE:
                 self.skip(0)
 
     def skip(self, size: int) -> None:

@@ -34,7 +34,7 @@ Result = TypeVar("Result")
 Trace: TypeAlias = Callable[[Literal["us", "peer"], bytes], object]
 """Called with the sender of a line, and the line. It must be fast. After an exception, it is not called again."""
 
-LONGEST = 32 * 1024 * 1024
+LONGEST_MESSAGE = 32 * 1024 * 1024
 """The default maximum size of a line, in bytes."""
 MOST_REQUESTS = 1000
 """The default number of requests of the peer that are handled at a time."""
@@ -89,7 +89,7 @@ class Connection:
         role: Role,
         handlers: Handlers | Mapping[Any, Handle[Any]] | None = None,
         pass_unknown: bool = False,
-        limit: int = LONGEST,
+        limit: int = LONGEST_MESSAGE,
         most_requests: int = MOST_REQUESTS,
         most_bytes: int = MOST_BYTES,
         grace: float = GRACE,

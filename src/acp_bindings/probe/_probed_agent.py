@@ -27,7 +27,7 @@ Message: TypeAlias = dict[str, Any]
 Serve: TypeAlias = Callable[[Message], Awaitable[Message | None]]
 """Returns the `result` or the `error` for a request of the agent; None to leave it open."""
 
-LONGEST = 64 * 1024 * 1024
+LONGEST_MESSAGE = 64 * 1024 * 1024
 _FORM = "Write each message on one line, without line breaks in it and without a header before it, and flush it."
 _SILENT = f"Read requests from standard input, and answer on standard output. {_FORM}"
 _START = "The agent must start and answer `initialize`; see its standard error, and run its command by hand."
@@ -353,7 +353,7 @@ class _ProcessTransport:
         await self._process.send(data)
 
     async def receive(self) -> bytes | None:
-        line = await self._process.receive_line(longest=LONGEST)
+        line = await self._process.receive_line(longest=LONGEST_MESSAGE)
         if line is None and self._process.returncode is None:
             await self._process.settle(0.5)  # so that its exit status can be told
         return line
@@ -379,7 +379,7 @@ class _UrlTransport:
 
     def __init__(self, link: Any) -> None:
         self._link = link
-        self._buffer = LineBuffer(limit=LONGEST)
+        self._buffer = LineBuffer(limit=LONGEST_MESSAGE)
         self._lines: list[bytes] = []
 
     async def send(self, data: bytes, /) -> None:
@@ -403,7 +403,7 @@ async def start_url(url: str, *, headers: Mapping[str, str], tasks: TaskGroup, t
     async def run(*, task_status: TaskStatus[Agent]) -> None:
         from acp_bindings.remote._connect import open_link  # noqa: PLC0415 - needs the extra `remote`
 
-        async with open_link(url, limit=LONGEST, headers=headers) as link, aclosing(link):
+        async with open_link(url, limit=LONGEST_MESSAGE, headers=headers) as link, aclosing(link):
             agent = Agent(_UrlTransport(link), timeout, serve)
             task_status.started(agent)
             await agent.read(tasks)

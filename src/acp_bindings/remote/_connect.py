@@ -10,7 +10,7 @@ import httpx
 
 from acp_bindings._http import Cert, Verify
 from acp_bindings._logs import kept_out_of_logs
-from acp_bindings.connection._connection import LONGEST, Connection, Options
+from acp_bindings.connection._connection import LONGEST_MESSAGE, Connection, Options
 from acp_bindings.connection.errors import ConnectionClosed
 from acp_bindings.jsonrpc import ProtocolPackage, Role
 from acp_bindings.remote._http_client import HttpLink, open_http
@@ -95,7 +95,7 @@ async def connect_url(
     """
     link = open_link(
         url,
-        limit=options.get("limit", LONGEST),
+        limit=options.get("limit", LONGEST_MESSAGE),
         timeout=timeout,
         headers=headers,
         auth=auth,

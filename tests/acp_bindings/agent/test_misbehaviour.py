@@ -17,7 +17,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from acp_bindings.agent import Agent, MemorySessions, Turn, TurnEnded
 from acp_bindings.connection import ConnectionClosed, RequestFailed
-from acp_bindings.connection._connection import LONGEST
+from acp_bindings.connection._connection import LONGEST_MESSAGE
 from tests.acp_bindings.agent.clients import Client, Served, memory_pipes, served, talking
 
 pytestmark = pytest.mark.anyio
@@ -167,7 +167,7 @@ async def test_a_client_in_the_same_process_learns_that_its_message_was_too_long
     with anyio.fail_after(20):
         async with Stubborn().agent.connected() as client:
             with pytest.raises(ConnectionClosed, match="Parse error: a line is longer than"):
-                await client.request(["x" * LONGEST], method="_acme/do")
+                await client.request(["x" * LONGEST_MESSAGE], method="_acme/do")
 
 
 async def test_a_failing_handler_does_not_affect_other_sessions(version: int) -> None:

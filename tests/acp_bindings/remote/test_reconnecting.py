@@ -162,7 +162,7 @@ async def test_a_connection_that_is_lost_while_sessions_are_loaded_again_is_repo
 async def test_only_the_session_with_a_message_that_is_too_long_is_lost(
     profile: str, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("acp_bindings.remote._connect.LONGEST", 5000)
+    monkeypatch.setattr("acp_bindings.remote._connect.LONGEST_MESSAGE", 5000)
     agent, reports, again = Agent("test", version="1.0"), list[Reconnected](), anyio.Event()
 
     @agent.prompt
