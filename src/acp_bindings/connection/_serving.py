@@ -425,7 +425,7 @@ class Serving:
                 # The callers are awake and continue soon.
                 await idle(checkpoint)
                 continue
-            if asks and (self._begun >= self._most_requests or self._outbox.responses) and not self._may_begin:
+            if asks and not self._may_begin:
                 await self._let_others_end()
                 continue
             if asks is not kind and asks is not None:
