@@ -202,8 +202,8 @@ class Performance:
 
     def _params(self, value: dict[str, Any]) -> bytes:
         params = members_of(value.get("params"))
-        has_session = value["method"] == "elicitation/complete" or "requestId" in params
-        return to_json(params if has_session else {"sessionId": self._session.id, **params})
+        is_of_session = value["method"] != "elicitation/complete" and "requestId" not in params
+        return to_json({"sessionId": self._session.id, **params} if is_of_session else params)
 
 
 def words_of(arguments: str, *, escape: str = "" if os.name == "nt" else "\\") -> list[str]:
