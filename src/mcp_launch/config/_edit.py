@@ -56,8 +56,7 @@ def edit_text(text: str, edits: Iterable[Edit], *, source: str, grammar: Grammar
             if grammar == "toml":
                 text = _edited_toml(text, edit, document)
             else:
-                steps = list(_steps(document, edit))
-                for step in steps:
+                for step in _steps(document, edit):
                     change = _Yaml if grammar == "yaml" else _Json
                     text = change(text, read_document(text, source=source, grammar=grammar)).changed(step)
             is_exact = read_document(text, source=source, grammar=grammar).value == wanted
