@@ -227,7 +227,7 @@ class _Cure:
         """Try remedies, and remedies of the failures that follow, in the order of their number."""
         failures = [self._outcome.failure] if self._outcome.failure else []
         queue: list[tuple[tuple[Remedy, ...], FailureJson]] = [((), failure) for failure in failures]
-        while queue and len(self._outcome.tried) < _MOST:
+        while queue:
             chain, failure = queue.pop(0)
             text = self._file.edited(self._file.text, chain)
             for remedy in self._remedies(text, failure):
