@@ -70,9 +70,9 @@ def other_options(draft: Draft) -> Iterator[Remedy]:
     """Propose other options of the program that starts the server, by what it says about them."""
     command, args, said, program = draft.command, draft.args, draft.output, draft.program
     if program == "npm" and re.search(r"^Unknown command: ", said, re.MULTILINE):
-        yield draft.run(_beside(command, "npx"), ["-y", *args], "start the package with npx")
+        yield draft.run(_npx_beside(command), ["-y", *args], "start the package with npx")
     if program == "node" and args[:1] in (["-y"], ["--yes"]) and args[1:]:
-        yield draft.run(_beside(command, "npx"), args, "start the package with npx")
+        yield draft.run(_npx_beside(command), args, "start the package with npx")
     if program in ("bash", "sh", "zsh") and len(args) == 1 and " " in args[0].strip():
         yield draft.run(command, ["-c", *args], "let the shell run a command line")
     if program in ("docker", "podman"):
@@ -190,7 +190,7 @@ def _package_at(draft: Draft) -> int | None:
     return None if at is None or is_path(draft.args[at]) else at
 
 
-def _beside(command: str, program: str) -> str:
-    """Return a program in the directory of another, if it is there, otherwise only its name."""
-    path = os.path.join(os.path.dirname(command), program)
-    return path if os.path.dirname(command) and os.path.exists(path) else program
+def _npx_beside(command: str) -> str:
+    """Return npx in the directory of the command, if it is there, otherwise only its name."""
+    path = os.path.join(os.path.dirname(command), "npx")
+    return path if os.path.dirname(command) and os.path.exists(path) else "npx"
