@@ -143,7 +143,7 @@ class Asker:
         try:
             text = next(self._answers["sampling"])
         except StopIteration:
-            if not self._has_terminal():
+            if not self._can_ask():
                 return None
             text = await self._typed_response()
         if isinstance(text, str):
@@ -191,7 +191,7 @@ class Asker:
 
     async def _by_hand(self, url: str | None, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user, who may decline with Ctrl-D."""
-        if not self._has_terminal():
+        if not self._can_ask():
             return {"action": "cancel"}
         try:
             if url is not None:
@@ -253,11 +253,11 @@ class Asker:
             return None
         return "\n".join(lines)
 
-    def _has_terminal(self) -> bool:
-        has_one = has_terminal()
-        if not has_one:
+    def _can_ask(self) -> bool:
+        """Return True if the user can be asked, and otherwise say why not."""
+        if not (found := has_terminal()):
             self._say("refused, because standard input is not a terminal; use --answer FILE")
-        return has_one
+        return found
 
     async def _agrees(self, question: str, *, usual: bool = False) -> bool:
         answer = (await self._line(question)).strip().lower()
