@@ -127,7 +127,7 @@ class _Site:
                     self._server.fail(
                         LaunchFailure(LOST, server=self._spec.name, stage=observer.stage, code="session_lost")
                     )
-                head = {"status": response.status_code, "headers": [*self._at_relay(response)]}
+                head = {"status": response.status_code, "headers": [*self._headers_at_relay(response)]}
                 await send({"type": "http.response.start", **head})
                 has_begun = True
                 reader = _Reader(response, self if self.is_sse else None)
@@ -172,7 +172,7 @@ class _Site:
         parts = urlsplit(there)
         return parts._replace(scheme="", netloc="", path=f"/{self._token}{parts.path}").geturl()
 
-    def _at_relay(self, response: httpx2.Response) -> Iterator[tuple[bytes, bytes]]:
+    def _headers_at_relay(self, response: httpx2.Response) -> Iterator[tuple[bytes, bytes]]:
         for name, value in response.headers.raw:
             if name.lower() == b"location":
                 yield name, self.at_relay(value.decode("latin-1")).encode("latin-1")
