@@ -205,7 +205,7 @@ class FolderSessions:
         for order, name in found:
             path = self._folder / name
             try:
-                session = _listed(path)
+                session = _session_in(path)
             except (OSError, SessionUnreadable) as error:
                 log.warning("%s is not listed: %s", path, error)
                 continue
@@ -403,7 +403,7 @@ _UPDATE = b'{"update":'
 _SAVED = re.compile(rb'\{"saved":\d+\}')
 
 
-def _listed(path: Path) -> StoredSession | None:
+def _session_in(path: Path) -> StoredSession | None:
     """Return the session in a file; None if nothing is saved in it.
 
     Raises:
