@@ -224,7 +224,7 @@ class ChildProcess:
         return self._process.pid
 
     @property
-    def read_input(self) -> bool:
+    def has_read_input(self) -> bool:
         """True if the process has read from its input, and on Windows, which does not report it."""
         return sys.platform == "win32" or self._stdin.was_read()
 

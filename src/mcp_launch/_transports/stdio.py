@@ -61,7 +61,7 @@ class Ending:
         """The stream that ended first."""
         self.status: int | None = None
         """The exit status, negative for a signal; None if it was still running."""
-        self.read_input = False
+        self.has_read_input = False
         """True if it had read any of its input."""
 
     def deaf(self) -> None:
@@ -87,7 +87,7 @@ class Ending:
         self.closed = "input" if self._deaf else "output" if self._silent.is_set() else None
         if self.closed:
             await self._process.settle(_LAST_WORDS)
-        self.status, self.read_input = self._process.returncode, self._process.read_input
+        self.status, self.has_read_input = self._process.returncode, self._process.has_read_input
 
 
 _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
@@ -231,7 +231,7 @@ class StdioTransport:
     def __init__(self, process: ChildProcess, spec: StdioServer, terms: TransportTerms, *, again: bool = False) -> None:
         options = terms.options
         self.reader = Reader(options.limits)
-        self.probe = Probe(seconds=terms.budgets.probe, was_read=lambda: process.read_input)
+        self.probe = Probe(seconds=terms.budgets.probe, was_read=lambda: process.has_read_input)
         self._process = process
         self._spec = spec
         self._hide = spec.redactor
@@ -265,7 +265,7 @@ class StdioTransport:
     @property
     def failed_by_probe(self) -> bool:
         """True if the process may have exited, or refused the handshake, because of the probe."""
-        exited = self._ending.status is not None and self._ending.read_input
+        exited = self._ending.status is not None and self._ending.has_read_input
         return (exited or self._refused) and not (self._took_part or self._only_echoes)
 
     def note_initialized(self) -> None:
