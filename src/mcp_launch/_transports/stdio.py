@@ -258,7 +258,7 @@ class StdioTransport:
         self._lost = False
         self._answered_for = False
         """True if the last response was made here because the server did not send one."""
-        self._only_echoes = False
+        self._is_echo = False
         self._ready: deque[JSONRPCMessage] = deque()
         """Messages that the session has not received yet."""
 
@@ -266,7 +266,7 @@ class StdioTransport:
     def failed_by_probe(self) -> bool:
         """True if the process may have exited, or refused the handshake, because of the probe."""
         exited = self._ending.status is not None and self._ending.has_read_input
-        return (exited or self._refused) and not (self._took_part or self._only_echoes)
+        return (exited or self._refused) and not (self._took_part or self._is_echo)
 
     def note_initialized(self) -> None:
         """Note that the session is initialized; the server then gets the full time to exit."""
@@ -366,12 +366,12 @@ class StdioTransport:
     async def _line(self) -> bytes | None:
         """Return the next line; None at the end of the output."""
         longest = self.reader.limits.bytes
-        if self._only_echoes or not self._stdout.only_echoes:
+        if self._is_echo or not self._stdout.only_echoes:
             return await self._process.receive_line(longest=longest)
         # A server of a terminal, which echoes too, responds soon.
         with anyio.move_on_after(_ECHO_ONLY):
             return await self._process.receive_line(longest=longest)
-        self._only_echoes = True
+        self._is_echo = True
         await self._process.hang_up()
         return None
 
@@ -417,7 +417,7 @@ class StdioTransport:
             stray=self._stdout.stray,
             logged=self._stdout.logged(),
             echoes=self._stdout.echoes,
-            only_echoes=self._only_echoes,
+            only_echoes=self._is_echo,
             unfinished=self._unfinished(),
             gave_up_at=self.reader.limits.bytes if self._process.overflowed else None,
             stderr=[uncoloured(line) for line in self._process.stderr.lines()],
@@ -441,7 +441,7 @@ class StdioTransport:
         # Shielded from the timeout of the probe, which would restart the wait.
         with anyio.CancelScope(shield=True):
             # A process that echoes exits only when its input is closed.
-            if not self._only_echoes:
+            if not self._is_echo:
                 await self._ending.note()
         self._answered_for = bool(self._unanswered)
         self._ready.extend(self._unanswered.refused(self._farewell()))
