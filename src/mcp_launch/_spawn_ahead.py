@@ -141,12 +141,12 @@ def _start(command: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> None:
             (ours if is_input else theirs).append(writes)
             os.set_blocking(ours[-1], False)
         process = subprocess.Popen(
-            list(command),
+            command,
             stdin=theirs[0],
             stdout=theirs[1],
             stderr=theirs[2],
             cwd=cwd,
-            env=dict(env),
+            env=env,
             start_new_session=True,
         )
         _started.setdefault(_recipe(command, cwd, env), []).append(Ahead(process, *ours))
