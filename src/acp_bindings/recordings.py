@@ -85,7 +85,7 @@ _MAY_HAVE_SECRETS = re.compile(rb'mcpServers|"env"|"headers"|"authenticate"|"aut
 class Redaction:
     """Redacts the secrets of one conversation, which it learns from its messages."""
 
-    def __init__(self, secrets: Iterable[str] | None = ()) -> None:
+    def __init__(self, secrets: Iterable[str] | None) -> None:
         self._redactor = None if secrets is None else Redactor(secrets)
 
     def add(self, secrets: Iterable[str]) -> None:

@@ -20,10 +20,10 @@ from acp_bindings.setup._versions import package_named
 def check_files(
     files: Sequence[str],
     *,
-    type_name: str | None = None,
-    protocol: str | None = None,
-    as_json: bool = False,
-    show_secrets: bool = False,
+    type_name: str | None,
+    protocol: str | None,
+    as_json: bool,
+    show_secrets: bool,
 ) -> int:
     """Print the problems in *files* and return the exit status."""
     package = package_named(protocol) if protocol else None

@@ -52,9 +52,7 @@ def write_page(
     return 0
 
 
-def serve_page(
-    name: str, *, protocol: str | None, open_browser: bool, show_secrets: bool, until_eof: bool = False
-) -> int:
+def serve_page(name: str, *, protocol: str | None, open_browser: bool, show_secrets: bool, until_eof: bool) -> int:
     """Serve the page for a recording until Ctrl-C or the end of standard input, and return the exit status."""
     try:
         _refuse_others(name)

@@ -48,7 +48,7 @@ class _Located(NamedTuple):
     excuses: list[_Excused]
 
 
-def blame(schema: CoreSchema, errors: Iterable[ErrorDetails], *, strict: bool = False) -> list[Issue]:
+def blame(schema: CoreSchema, errors: Iterable[ErrorDetails], *, strict: bool) -> list[Issue]:
     """Return the issues for *errors* of validating with *schema*. Their `input` distinguishes null from "None"."""
     definitions: dict[str, Any] = {}
     located = [_locate(schema, definitions, error, strict=strict) for error in errors]

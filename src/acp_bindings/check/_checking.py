@@ -134,7 +134,7 @@ def types_of(value: object, *, protocol: ProtocolPackage) -> list[Type]:
     raise Unusable("the type is not clear; pass it, such as --type v1.NewSessionRequest")
 
 
-def payload_as(value: Any, type_: Type, *, at: Path = ()) -> ObservedMessage:
+def payload_as(value: Any, type_: Type, *, at: Path) -> ObservedMessage:
     """Return a payload, read as *type_*, in the form for rules."""
     before = Conversation(type_.protocol)
     observed = ObservedMessage(

@@ -105,7 +105,7 @@ class Calls:
         if call.place:
             call.place.leave()
 
-    def fail_all(self, end: ConnectionClosed, *, inside: bool = False) -> None:
+    def fail_all(self, end: ConnectionClosed, *, inside: bool) -> None:
         """Do the same for all requests, or only for those *inside*."""
         for id_, call in list(self._open.items()):
             if call.inside or not inside:

@@ -58,7 +58,7 @@ def _keeping(raw: Iterable[bytes], kept: dict[int, bytes]) -> Iterator[bytes]:
 class Rows:
     """Makes the rows of one recording, a line at a time."""
 
-    def __init__(self, *, protocol: ProtocolPackage | None = None, show_secrets: bool = False) -> None:
+    def __init__(self, *, protocol: ProtocolPackage | None, show_secrets: bool) -> None:
         self._check = LiveCheck(protocol)
         self._redaction = Redaction(None if show_secrets else ())
 

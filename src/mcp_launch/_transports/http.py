@@ -319,7 +319,7 @@ _FIRST_MESSAGE = 1.0
 """Seconds for the response to it on an event stream."""
 
 
-async def speaks_http(spec: HttpServer, network: Network, *, in_full: bool = False) -> bool:
+async def speaks_http(spec: HttpServer, network: Network, *, in_full: bool) -> bool:
     """Return True if an MCP server responds to a POST of `initialize`; with *in_full*, only if it sends a message.
 
     An event stream without a message does not prove anything about a server that also sends one for a GET.

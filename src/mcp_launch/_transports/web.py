@@ -15,7 +15,7 @@ from acp_bindings.setup._servers import is_owned
 from mcp_launch._diagnosis.responses import TWICE, TooLong
 from mcp_launch._http_types import Request, Response, Url
 from mcp_launch._spec import HttpServer, invalid, issue_at
-from mcp_launch.failures import OF_ACP, LaunchFailure, Phrases
+from mcp_launch.failures import LaunchFailure, Phrases
 from mcp_launch.options import Limits, allow_more, megabytes
 
 Pieces: TypeAlias = Callable[[bytes], Iterable[bytes]]
@@ -149,7 +149,7 @@ class HeaderRule:
         LaunchFailure: the URL or a header is not valid.
     """
 
-    def __init__(self, spec: HttpServer, *, phrases: Phrases = OF_ACP, logs_in: bool = False) -> None:
+    def __init__(self, spec: HttpServer, *, phrases: Phrases, logs_in: bool) -> None:
         try:
             self.url = httpx2.URL(spec.url)
         except httpx2.InvalidURL as error:

@@ -92,7 +92,7 @@ class Document:
         return [0, *(found.end() for found in re.finditer("\n", self._text))]
 
 
-def read_json(text: str, *, source: str, comments: bool = False, trailing_commas: bool = False) -> Document:
+def read_json(text: str, *, source: str, comments: bool, trailing_commas: bool) -> Document:
     """Parse a text.
 
     Raises:
