@@ -647,7 +647,7 @@ def logout(
 ) -> None:
     """Delete the stored login of a server. The tokens stay valid at the server until they expire.
 
-    Exit status: 0 if it was deleted; 1 if there is none; 2 if the arguments or FILE are invalid.
+    Exit status: 0 if it was deleted; 1 if no login is stored; 2 if the arguments or FILE are invalid.
     """
     if (place is None) != everything:
         raise UnusableInput("pass a URL, a FILE with a SERVER, or --all")
@@ -713,8 +713,8 @@ def convert(
 ) -> None:
     """Print FILE (- for standard input) in the format of another client.
 
-    Variables stay variables, in the syntax of that client, and secrets are kept. Everything that its format cannot
-    express is reported on standard error, with its position in FILE.
+    Variables stay variables, in the syntax of that client, and secrets stay in the output. Everything that its format
+    cannot express is reported on standard error, with its position in FILE.
 
     Exit status: 0 if the result was printed; 2 if FILE is invalid or the result cannot be written.
     """

@@ -19,7 +19,7 @@ from acp_bindings.setup.errors import Remark
             "offer.current-value": "The current mode, or the value of a config option, is not among those offered.",
             "offer.mode": "A mode was never offered by the agent.",
         },
-        "info": {"offer.command": "A prompt begins with a command that was never offered by the agent."},
+        "info": {"offer.command": "A prompt begins with a command that the agent has never offered."},
     },
     on=[UPDATE, PROMPT, "session/set_mode", "session/set_config_option", *OPENING],
 )

@@ -19,7 +19,7 @@ from acp_bindings.setup.errors import Remark
 @rules(
     {
         "error": {
-            "capability.auth-terminal": "The agent offers to log in in a terminal, but the client has not advertised "
+            "capability.auth-terminal": "The agent offers a login in a terminal, but the client has not advertised "
             "one.",
             "lifecycle.replay-after-answer": "History is sent after the response to the request for it.",
             "lifecycle.replay-on-resume": "History is sent although `session/resume` did not request it.",

@@ -33,7 +33,7 @@ async def unknown_method(bench: Bench) -> None:
 
 @check(_SOURCE, "Refuse `session/new` with -32000, so that clients offer to log in.")
 async def required(bench: Bench) -> None:
-    """An agent that requires a login says so with -32000."""
+    """An agent that requires a login responds with -32000."""
     agent = await bench.shared()
     call = await agent.request("session/new", bench.session_params())
     if not needs_login(call.error):

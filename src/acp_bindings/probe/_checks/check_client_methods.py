@@ -39,7 +39,7 @@ async def release(bench: Bench) -> None:
 
 @check(_FILES, "Report the tool call as failed, and go on with the turn.", versions=(1,))
 async def refused(bench: Bench) -> None:
-    """The turn goes on if the client refuses a file or a terminal."""
+    """The turn continues if the client refuses a file or a terminal."""
     turn = await bench.once(worked)
     if not turn.requests("fs/") and not turn.requests("terminal/"):
         raise Skipped("the prompt led to no request for a file or a terminal; see --prompt")

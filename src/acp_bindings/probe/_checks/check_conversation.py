@@ -57,7 +57,7 @@ def _of_family(family: str) -> Check:
 
     return Check(
         id=f"conversation.{family}",
-        requires=f"The agent's messages break none of the rules {family}.* of `acp-bindings check`.",
+        requires=f"The agent's messages do not break the rules {family}.* of `acp-bindings check`.",
         source="acp-bindings rules",
         cure="`acp-bindings rules` explains each rule.",
         versions=(1, 2),

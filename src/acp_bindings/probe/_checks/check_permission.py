@@ -19,7 +19,7 @@ _NO_QUESTION = "the prompt led to no permission request; see --prompt"
 
 @check(_SOURCE, "Send options with ids that differ, and the tool call that they are for.")
 async def question(bench: Bench) -> None:
-    """A permission request has options whose ids differ, and kinds of the protocol."""
+    """A permission request has options with different ids and with kinds of the protocol."""
     kinds = get_args(v1.PermissionOptionKind)
     for line in _questions(await bench.once(worked)):
         bench.validate("RequestPermissionRequest", line.fields["params"], [line])
@@ -33,7 +33,7 @@ async def question(bench: Bench) -> None:
 
 @check(_SOURCE, "Go on with the tool call when an option was selected.")
 async def allow(bench: Bench) -> None:
-    """After a permission, the turn goes on and ends."""
+    """After a permission, the turn continues and ends."""
     turn = await bench.once(worked)
     _questions(turn)
     if turn.stop_reason == "cancelled":

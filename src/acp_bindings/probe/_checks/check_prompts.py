@@ -38,7 +38,7 @@ async def turn(bench: Bench) -> None:
 
 @check(f"{_TURN}: Agent Reports Output", "Send what the agent says as `agent_message_chunk`.")
 async def output(bench: Bench) -> None:
-    """The agent says something in its turn."""
+    """The agent sends output in its turn."""
     first = (await bench.once(first_turn)).turns[0]
     if not first.content:
         raise Warned("the agent sent no updates", first.lines)
@@ -67,7 +67,7 @@ async def user_message(bench: Bench) -> None:
 
 @check(f"{_TURN}: Check for Completion", "Send all updates of a turn before its end.")
 async def late_updates(bench: Bench) -> None:
-    """Nothing of a turn comes after its end."""
+    """The agent sends no update of a turn after its end."""
     first = (await bench.once(first_turn)).turns[0]
     if late := [line for line, update in first.late if is_of_turn(update)]:
         raise Failed("an update came after the end of the turn", [*first.lines[1:], late[0]])

@@ -136,7 +136,7 @@ async def load(bench: Bench) -> None:
 
 @check(f"{_SETUP}: Loading Sessions", "Store what was said as it was said.")
 async def load_equal(bench: Bench) -> None:
-    """The history of a loaded session is what the user and the agent have said."""
+    """The history of a loaded session has the messages of the user and the agent."""
     before, call = await bench.once(_loaded)
     updates = [each for each in before.updates(call.request) if _is_before(call, each[0])]
     earlier = [each for each in before.updates(before.call.request) if each[0].number < call.request.number]
@@ -149,7 +149,7 @@ async def load_equal(bench: Bench) -> None:
 
 @check(f"{_SETUP}: Resuming Sessions", "Open the session without sending its history.")
 async def resume(bench: Bench) -> None:
-    """A session can be resumed without its history, and goes on."""
+    """A session can be resumed without its history, and continues."""
     await bench.need("sessionCapabilities.resume", "session")
     session = await bench.once(first_turn)
     call = await session.agent.request("session/resume", _open_again(session))
@@ -165,7 +165,7 @@ async def resume(bench: Bench) -> None:
 
 @check(f"{_SETUP}: Closing Sessions", "Free what the session uses, and refuse its id from then on.")
 async def close(bench: Bench) -> None:
-    """A closed session takes no more prompts."""
+    """A closed session does not accept prompts."""
     await bench.need("sessionCapabilities.close", "session")
     session = await _another(bench)
     agent = session.agent
@@ -194,7 +194,7 @@ async def close_in_turn(bench: Bench) -> None:
 
 @check("protocol, Session Delete", "Accept it, at least for a closed session, and remove the session from the list.")
 async def delete(bench: Bench) -> None:
-    """A session can be deleted, and is not listed then."""
+    """A session can be deleted, and is not listed afterwards."""
     await bench.need("sessionCapabilities.delete", "session.delete")
     session = await _another(bench)
     agent = session.agent
