@@ -661,7 +661,7 @@ def logout(
 def whoami(place: Place = None, server: Server = None, *, as_json: Json = False) -> None:
     """Print the stored logins, or that of one server: client, authorization server, scopes and expiry, but no token.
 
-    Exit status: 0; 1 if there is no login for the server; 2 if the arguments or FILE are invalid.
+    Exit status: 0; 1 if no login is stored for the server; 2 if the arguments or FILE are invalid.
     """
     session = _named(place, server)
     from mcp_launch._command.login import show_logins  # noqa: PLC0415 - slow to import
