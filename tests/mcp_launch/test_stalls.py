@@ -189,18 +189,19 @@ async def test_requests_do_not_wait_for_an_event_stream_that_is_refused(
                 assert await ask(session, "echo") == "done"
 
 
+@pytest.mark.parametrize("kind", ["http", "sse"])
 async def test_more_calls_than_connections_wait_within_their_own_timeout(
-    marked: Marked, tmp_path: Path, few_connections: int
+    kind: str, marked: Marked, tmp_path: Path, few_connections: int
 ) -> None:
     released, web = threading.Event(), Web("works")
 
     def answer(request: Request) -> Iterable[bytes]:
         if request.asks == "tools/call":
             released.wait(20)
-        return web.http(request)
+        return handler(kind, web)(request)
 
     with anyio.fail_after(30):
-        async with session_with(answer, tmp_path=tmp_path) as session, anyio.create_task_group() as calls:
+        async with session_with(answer, tmp_path=tmp_path, kind=kind) as session, anyio.create_task_group() as calls:
             for _ in range(few_connections + 5):
                 calls.start_soon(ask, session, "echo")
             # Much longer than it may take to connect.
