@@ -5,7 +5,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, cast
+
+_GROWTH = 4
+"""How many times the length of JSON may grow by indentation, which also depends on the depth."""
+_ALWAYS = 1_000_000
+"""The length up to which JSON is always indented."""
 
 
 def as_members(value: Any) -> dict[str, Any]:
@@ -40,6 +46,21 @@ def at_pointer(pointer: str, root: Any) -> Any:
         items = as_items(found)
         found = items[int(name)] if name.isdecimal() and int(name) < len(items) else as_members(found).get(name)
     return found
+
+
+def indented(value: Any, **options: Any) -> str:
+    """Return the JSON of a value with indentation, or on one line if that is far shorter, as for deep nesting.
+
+    Otherwise a value of a server with a megabyte could become hundreds of them. *options* are those of `json.dumps`.
+    """
+    flat = json.dumps(value, **options)
+    most, parts, size = _ALWAYS + _GROWTH * len(flat), list[str](), 0
+    for part in json.JSONEncoder(indent=2, **options).iterencode(value):
+        parts.append(part)
+        size += len(part)
+        if size > most:
+            return flat
+    return "".join(parts)
 
 
 def kind_of(value: Any) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
-from mcp_launch._json_values import as_items, as_members
+from mcp_launch._json_values import as_items, as_members, indented
 from mcp_launch.failures import UnusableInput
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class ToolLock:
             for server, tools in self.servers.items()
         }
         document = {"version": _VERSION, "servers": servers}
-        return _escaped(json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False)) + "\n"
+        return _escaped(indented(document, sort_keys=True, ensure_ascii=False)) + "\n"
 
     def changes(self, server: str, tools: Iterable[Tool]) -> list[ToolChange]:
         """Return how the tools of a server differ from the lock. All tools of a server without a lock are new.
@@ -188,7 +188,7 @@ def _diff(title: str, old: object, new: object) -> str:
 def _lines(value: object) -> list[str]:
     if value is None:
         return []
-    text = value if isinstance(value, str) else json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
+    text = value if isinstance(value, str) else indented(value, sort_keys=True, ensure_ascii=False)
     return [_escaped(line) for line in text.split("\n")]
 
 

@@ -226,6 +226,20 @@ def test_a_long_description_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(map(len, lines)) < 1200
 
 
+def test_deeply_nested_json_does_not_become_megabytes(tmp_path: Path, command: Command) -> None:
+    deep: Any = [0] * 20_000
+    for _ in range(180):
+        deep = [deep]
+    result = {"content": [], "structuredContent": {"x": deep}}
+    server = scripted(tmp_path, **taking({**ANY, "x": deep}) | {"tool": {"result": result}})
+
+    texts = [command(*words, "--", *server).out for words in (("tools", "--json"), ("call", "tool"))]
+
+    assert max(map(len, texts)) < 1_000_000
+    assert json.loads(texts[0])["servers"][0]["tools"][0]["inputSchema"]["x"] == deep
+    assert json.loads(texts[1]) == {"x": deep}
+
+
 def test_a_secret_at_the_cut_of_a_description_is_redacted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(offered, "CHARACTERS", 12)
     tool = Tool(name="t", description=f"the key {SECRET}", input_schema=ANY)

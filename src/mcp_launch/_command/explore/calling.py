@@ -25,6 +25,7 @@ from mcp_launch._command.explore.opened import Opened, dumped, use_one
 from mcp_launch._command.explore.schemas import Schema, signature
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.show.text import DOCUMENTS, harmless, remark, write, write_json, write_refusal
+from mcp_launch._json_values import indented
 from mcp_launch.failures import InvalidResult, LaunchFailure, UnusableInput
 from mcp_launch.options import TOOLS, Budgets
 from mcp_launch.report import FailureJson, ServerReport
@@ -226,7 +227,7 @@ def with_structured(pieces: Sequence[Piece], structured: object) -> list[Piece]:
     """Return the pieces, and the structured result unless they contain the same, as for most servers."""
     if structured is None or _is_contained(structured, [piece.text for piece in pieces if piece.text is not None]):
         return list(pieces)
-    return [*pieces, Piece(text=json.dumps(structured, indent=2, ensure_ascii=False))]
+    return [*pieces, Piece(text=indented(structured, ensure_ascii=False))]
 
 
 def _late(tool: Tool, error: Exception) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from typing import Any, Literal
 from acp_bindings._reports import page_environment
 from acp_bindings._standard_streams import version
 from mcp_launch._command.show.text import elapsed, fact_lines, of_files, placed, with_findings
+from mcp_launch._json_values import indented
 from mcp_launch.failures import Stage
 from mcp_launch.options import EVERYTHING
 from mcp_launch.report import CheckReport, ServerReport
@@ -119,7 +119,7 @@ class _Server:
 
     @property
     def capabilities(self) -> str:
-        return json.dumps(self.raw["capabilities"], indent=2, ensure_ascii=False)
+        return indented(self.raw["capabilities"], ensure_ascii=False)
 
     @property
     def offers(self) -> list[tuple[int, str]]:

@@ -12,7 +12,7 @@ from typing import Any, TextIO, TypeAlias
 
 from acp_bindings._standard_streams import printable, shown_on
 from mcp_launch._command.inputs import Session
-from mcp_launch._json_values import as_items
+from mcp_launch._json_values import as_items, indented
 from mcp_launch.config._entries import Finding
 from mcp_launch.failures import UnusableInput
 from mcp_launch.report import CheckReport, FindingReport, ServerReport
@@ -36,7 +36,7 @@ def write(*parts: str | Styled) -> None:
 
 def write_json(document: object) -> None:
     with _writing:
-        sys.stdout.write(f"{json.dumps(document, indent=2)}\n")
+        sys.stdout.write(f"{indented(document)}\n")
         sys.stdout.flush()
 
 
