@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import anyio
+import anyio.lowlevel
 import pytest
 from mcp import MCPError
 from mcp.server import MCPServer
@@ -442,6 +443,29 @@ async def test_an_invalid_message_responds_to_a_request_if_it_claims_to_be_a_res
 
     assert isinstance(found, Invalid)
     assert (found.answers, found.claims) == (number, claims)
+
+
+async def test_other_tasks_run_while_a_long_message_is_read() -> None:
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            await anyio.lowlevel.checkpoint()
+            turns += 1
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(count)
+        await anyio.lowlevel.checkpoint()
+        before = turns
+        await Reader(Limits()).read(b'["%b"]' % (b"," * (4 << 20)))
+        assert turns - before >= 4
+        tasks.cancel_scope.cancel()
+
+
+def test_an_event_with_too_many_lines_is_refused() -> None:
+    with pytest.raises(EventTooLong, match="it has more than 500,000 lines"):
+        list(EventBuffer(10_000_000).feed(b"data\n" * 500_001 + b"\n"))
 
 
 @pytest.mark.parametrize("chunk", [b"data: " + b"x" * 200 + b"\n\n", b"data: " + b"x" * 200, b": ping\n" * 30])

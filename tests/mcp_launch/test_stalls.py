@@ -97,6 +97,11 @@ async def test_a_call_times_out_though_the_server_stopped_reading(marked: Marked
                 await timed_out(session)
                 with pytest.raises(MCPError, match=r"did not respond within 0\.2 s"):
                     await session.call_tool("echo", {})
+                async with anyio.create_task_group() as calls:
+                    calls.start_soon(session.call_tool, "echo", BIG, 60)
+                    await anyio.wait_all_tasks_blocked()
+                    await timed_out(session)
+                    calls.cancel_scope.cancel()
 
 
 async def test_messages_of_a_server_that_stopped_reading_are_still_read(marked: Marked, tmp_path: Path) -> None:
