@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from acp_bindings._processes.process import Tail
+from acp_bindings._processes.process import LineBuffer, Tail
 from acp_bindings._tap.forwarding import HEADER, MOST
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.process import Seen, diagnose_process
@@ -106,7 +106,7 @@ class Process:
         self._server = server
         self._spec = spec
         self._observer = server.observer()
-        self._rest = {b"c": b"", b"a": b""}
+        self._lines = {kind: LineBuffer(limit=Limits().bytes) for kind in (b"c", b"a")}
         self._stdout = Stdout(Reader(Limits()), hide=spec.redactor, warn=lambda _: None, awaited=lambda _: False)
         self._stderr = Tail()
         self._pid: int | None = None
@@ -123,8 +123,7 @@ class Process:
                 case b"c" | b"a":
                     if not data:
                         self._closed_first = self._closed_first or kind
-                    *lines, self._rest[kind] = (self._rest[kind] + data).split(b"\n")
-                    for line in lines:
+                    for line in self._lines[kind].feed(data):
                         await self._hear(kind, trimmed(line))
                 case b"s":
                     self._pid = int(data)
@@ -172,7 +171,8 @@ class Process:
             logged=self._stdout.logged(),
             echoes=self._stdout.echoes,
             only_echoes=self._stdout.only_echoes,
-            unfinished=uncoloured(trimmed(self._rest[b"a"]).decode(errors="replace")),
+            unfinished=uncoloured(trimmed(self._lines[b"a"].begun).decode(errors="replace")),
+            gave_up_at=Limits().bytes if self._lines[b"a"].overflowed else None,
             stderr=[uncoloured(line) for line in self._stderr.lines()],
             status=status,
         )
