@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from mcp_types import Prompt, Resource, Tool
@@ -11,7 +12,7 @@ from acp_bindings._redact import Redactor
 from mcp_launch._command.explore.listing import blocks_of, tool_lines
 from mcp_launch._servers.record import Offer
 from tests.mcp_launch.explore.here import ODD, Command
-from tests.mcp_launch.support import SECRET
+from tests.mcp_launch.support import SECRET, scripted
 
 
 def test_a_tool_is_printed_as_a_signature_with_its_harmless_description(odd_file: str, command: Command) -> None:
@@ -35,6 +36,24 @@ tags?: string[], filter?: {since?: integer, names?: string[]}, limit?: integer, 
     assert "boo\n    next" in done.out
     assert "\033" not in done.out
     assert SECRET not in done.out + done.err
+
+
+@pytest.mark.parametrize("kind", ["tools", "resources", "prompts"])
+def test_no_text_of_an_offer_shows_a_secret(kind: str, tmp_path: Path, command: Command) -> None:
+    text = {"name": "a $SECRET", "description": "b $SECRET"}
+    schema = {"type": "object", "properties": {"c $SECRET": {"type": "string", "description": "d $SECRET"}}}
+    offers = {
+        "tools/list": {"tools": [{**text, "inputSchema": schema}]},
+        "resources/list": {"resources": [{**text, "uri": "x:$SECRET"}]},
+        "resources/templates/list": {"resourceTemplates": []},
+        "prompts/list": {"prompts": [{**text, "arguments": [text]}]},
+    }
+    server = scripted(tmp_path, **{method: {"result": result} for method, result in offers.items()})
+
+    lines, document = (command(kind, *more, "-e", f"SECRET={SECRET}", "--", *server).out for more in ((), ("--json",)))
+
+    assert SECRET not in lines + document
+    assert min(lines.count("[redacted]"), document.count("[redacted]")) >= 3
 
 
 def test_the_description_of_an_argument_is_wrapped_beside_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
