@@ -19,6 +19,7 @@ from mcp_types import REQUEST_TIMEOUT, JSONRPCError, JSONRPCNotification, JSONRP
 from typing_extensions import TypeIs
 
 import mcp_launch
+from acp_bindings.connection import _outbox as outbox
 from mcp_launch import Budgets, Options
 from mcp_launch._spec import StdioServer
 from mcp_launch._transports import TransportTerms, http_reading, posts, sse_client
@@ -149,7 +150,11 @@ async def test_a_server_that_reads_again_gets_whole_lines_without_cancelled_requ
 
 
 @WEB
-async def test_a_pong_that_the_server_never_accepts_delays_nothing(kind: str, marked: Marked, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("few_connections")
+async def test_a_pong_that_the_server_never_accepts_delays_nothing(
+    kind: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(posts, "_AT_ONCE", 3)
     async with stalling(kind, "deaf", marked, tmp_path) as server:
         with anyio.fail_after(20):
             async with opened(server, cwd=tmp_path) as session:
@@ -316,11 +321,12 @@ async def test_requests_beyond_the_limit_get_an_error(
     assert "sent more than 3 requests at a time; the rest got an error" in fleet["stalls"].warnings
 
 
-@WEB
+@KINDS
 async def test_a_flood_from_a_server_that_accepts_no_pongs_is_dropped_and_times_out(
     kind: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(posts, "_MOST", 5)
+    monkeypatch.setattr(outbox, "_MOST_OWED", 10_000)
 
     async with stalling(kind, "deaf_flood", marked, tmp_path) as server:
         with anyio.fail_after(20):

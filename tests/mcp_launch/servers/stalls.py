@@ -5,8 +5,8 @@
 - `deaf`: works, and pings its client at each call. After its first call the stdio server does not read any more, and
   sends log messages, until the file that the variable `GATE` names exists. The web servers never respond to the POST of
   a pong.
-- `deaf_flood`: a web server that sends pings forever instead of a response to the first request, and does not respond
-  to the POSTs of the pongs.
+- `deaf_flood`: sends pings forever instead of a response to the first request, and does not read the pongs, or respond
+  to their POSTs.
 - `asks`: at each call it sends five `roots/list` requests, and responds once two of them got an error.
 """
 
@@ -73,6 +73,10 @@ def serve_stdio(mode: str) -> None:
         if is_response(message) or "id" not in message:
             continue
         reply = result(message)
+        while mode == "deaf_flood":
+            # The pong has the same id, and so does not fit into the buffer of a pipe.
+            ping = next(pings)
+            write({**ping, "id": ping["id"].ljust(100_000)})
         if message["method"] == "tools/call":
             if mode == "asks":
                 write(*itertools.islice(asked, 5))
