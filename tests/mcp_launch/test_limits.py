@@ -26,6 +26,7 @@ from mcp_launch._transports.messages import Invalid, Reader
 from mcp_launch.options import DEEPEST
 from tests.mcp_launch.servers.raw import Request, event, head, raw_server, reply
 from tests.mcp_launch.servers.sends import answers
+from tests.mcp_launch.servers.stalls import Web
 from tests.mcp_launch.support import SERVERS, Marked, http
 
 pytestmark = [
@@ -443,6 +444,22 @@ async def test_an_invalid_message_responds_to_a_request_if_it_claims_to_be_a_res
 
     assert isinstance(found, Invalid)
     assert (found.answers, found.claims) == (number, claims)
+
+
+async def test_an_event_without_an_end_fails_its_request(tmp_path: Path) -> None:
+    def answer(request: Request) -> Iterator[bytes]:
+        if request.asks != "tools/call":
+            yield from Web("works").http(request)
+            return
+        yield head(content_type="text/event-stream") + b"data: "
+        while not request.released.wait(0.01):
+            yield b"x" * 1000
+
+    options = Options(limits=Limits(bytes=10_000))
+    with raw_server(answer) as raw, anyio.fail_after(20):
+        async with mcp_launch.open_session(http(f"{raw.origin}/mcp"), cwd=tmp_path, options=options) as session:
+            with pytest.raises(MCPError, match="longer than 10,000 bytes"):
+                await session.call_tool("echo", {})
 
 
 async def test_other_tasks_run_while_a_long_message_is_read() -> None:
