@@ -704,3 +704,23 @@ async def test_a_login_that_fails_later_fails_its_call_and_not_the_session(
             assert (await session.list_tools()).tools == []
 
     assert SECRET not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "is_sent"),
+    [
+        ("http://a.example/other", True),
+        ("https://a.example/mcp", True),
+        ("http://b.example/mcp", False),
+        ("http://a.example:81/mcp", False),
+    ],
+)
+async def test_the_headers_of_an_entry_are_sent_to_its_origin_only(url: str, *, is_sent: bool) -> None:
+    spec = HttpServer(name="web", url="http://a.example/mcp", headers=(("X-Key", SECRET),))
+    [apply] = web.HeaderRule(spec).hooks
+    # As the libraries copy headers when they follow a redirect.
+    request = httpx2.Request("POST", url, headers={"X-Key": SECRET})
+
+    await apply(request)
+
+    assert ("X-Key" in request.headers) is is_sent
