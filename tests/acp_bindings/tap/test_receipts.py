@@ -306,7 +306,11 @@ def test_a_line_beyond_the_limit_is_not_kept(tmp_path: Path) -> None:
 
 def test_a_message_beyond_the_limit_is_not_parsed() -> None:
     told: list[str] = []
-    observer = Observer(lambda event, **_: told.append(event), refused=ignore)
+
+    def tell(event: str, **_: object) -> None:
+        told.append(event)
+
+    observer = Observer(tell, refused=ignore)
     for more in (b"[]", b"[]," * 1_000_000 + b"1"):
         observer.sent(b'{"id": 1, "method": "tools/list"}')
         observer.received(b'{"id": 1, "result": {"tools": [{"name": "t"}], "x": [%b]}}' % more)

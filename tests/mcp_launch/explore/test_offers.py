@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp_types import Prompt, Resource, Tool
@@ -42,7 +43,7 @@ tags?: string[], filter?: {since?: integer, names?: string[]}, limit?: integer, 
 def test_no_text_of_an_offer_shows_a_secret(kind: str, tmp_path: Path, command: Command) -> None:
     text = {"name": "a $SECRET", "description": "b $SECRET"}
     schema = {"type": "object", "properties": {"c $SECRET": {"type": "string", "description": "d $SECRET"}}}
-    offers = {
+    offers: dict[str, Any] = {
         "tools/list": {"tools": [{**text, "inputSchema": schema}]},
         "resources/list": {"resources": [{**text, "uri": "x:$SECRET"}]},
         "resources/templates/list": {"resourceTemplates": []},

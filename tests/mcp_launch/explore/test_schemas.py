@@ -230,7 +230,7 @@ def test_deeply_nested_json_does_not_become_megabytes(tmp_path: Path, command: C
     deep: Any = [0] * 20_000
     for _ in range(180):
         deep = [deep]
-    result = {"content": [], "structuredContent": {"x": deep}}
+    result: dict[str, Any] = {"content": [], "structuredContent": {"x": deep}}
     server = scripted(tmp_path, **taking({**ANY, "x": deep}) | {"tool": {"result": result}})
 
     texts = [command(*words, "--", *server).out for words in (("tools", "--json"), ("call", "tool"))]
