@@ -75,7 +75,7 @@ class ToolCall:
         self._begin = begin
         self._provider = provider
         self._end = v1.SessionToolCallUpdate(tool_call_id=self.id, status="completed")
-        self._span = ExitStack()
+        self._block = ExitStack()
         self._set_attribute: Callable[[str, str], None]
 
     @property
@@ -162,16 +162,18 @@ class ToolCall:
     async def __aenter__(self) -> Self:
         # Before its begin is sent, because that may wait for a slow client, and the turn may end meanwhile.
         self._turn.calls[self.id] = None
+        self._block.enter_context(self._turn.in_any_task())
         try:
             await self._turn.send(self._begin)
         except BaseException:
             del self._turn.calls[self.id]
+            self._block.close()
             raise
         attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.id": self.id}
         name = self._begin.name
         if name:
             attributes["gen_ai.tool.name"] = name
-        self._set_attribute = self._span.enter_context(
+        self._set_attribute = self._block.enter_context(
             span(f"execute_tool {name}" if name else "execute_tool", attributes=attributes)
         )
         return self
@@ -190,7 +192,7 @@ class ToolCall:
             self.fail("Cancelled" if is_cancelled else "Internal error")
         if self.has_failed:
             self._set_attribute(ERROR, "cancelled" if is_cancelled else type(error).__name__ if error else "tool_error")
-        self._span.close()
+        self._block.close()
         if self.terminal_output and self._end.content is None:
             kept = v1.SessionToolCallUpdate(tool_call_id=self.id, content=_contents(self.terminal_output))
             self._turn.session.keep(encode(kept))

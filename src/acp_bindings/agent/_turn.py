@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Generic, cast, get_args
@@ -63,6 +64,8 @@ class Turn(Generic[M]):
         """The ids of the tool calls that have not ended yet."""
         self._scope = anyio.CancelScope()
         self._scopes = {self._scope}
+        self._tasks: list[asyncio.Task[Any] | None] = []
+        """The tasks of `in_any_task`."""
         self._provider = provider
         self._speaking = "", ""
         """The discriminator and the id of the message that is being streamed."""
@@ -92,6 +95,8 @@ class Turn(Generic[M]):
     def cancel(self) -> None:
         """Cancel the turn: the handler is cancelled, and the stop reason is `cancelled`."""
         if not self.is_cancelled:
+            for task in filter(None, {*self._tasks}):
+                task.cancel()
             for scope in self._scopes:
                 scope.cancel()
             self.session.end_in_time(self)
@@ -110,6 +115,20 @@ class Turn(Generic[M]):
                 yield
             finally:
                 self._scopes.discard(scope)
+
+    @contextmanager
+    def in_any_task(self) -> Generator[None]:
+        """A block that is cancelled with the turn also in an asyncio task of a library, which no scope reaches.
+
+        It is not a scope, because that must be left in the task that has entered it, and before all scopes around it.
+        """
+        is_reached = anyio.get_current_task().parent_id is not None
+        task = None if is_reached else asyncio.current_task()
+        self._tasks.append(task)
+        try:
+            yield
+        finally:
+            self._tasks.remove(task)
 
     async def run(self, handler: Callable[[Turn[M]], Awaitable[object]]) -> StopReason:
         """Run the prompt *handler*, and return why the turn has ended. Exceptions of a cancelled one are logged."""
@@ -428,9 +447,10 @@ class Turn(Generic[M]):
             cwd=str(session.roots.resolve(cwd or session.cwd)),
             output_byte_limit=limit,
         )
-        if by_client:
-            return await run_in_terminal(self, create, timeout=timeout, call=call)
-        result = await run_here(command, cwd=create.cwd, env=env or {}, timeout=timeout, limit=limit)
+        with self.in_any_task():
+            if by_client:
+                return await run_in_terminal(self, create, timeout=timeout, call=call)
+            result = await run_here(command, cwd=create.cwd, env=env or {}, timeout=timeout, limit=limit)
         if call and result.output:
             call.result(result.output)
         return result

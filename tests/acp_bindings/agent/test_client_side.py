@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable
@@ -274,6 +275,31 @@ async def test_a_cancelled_turn_ends_its_command_with_its_children(tmp_path: Pat
             await anyio.sleep(0.01)
         await client.cancel(session)
     assert not Path(f"/proc/{pid.read_text().strip()}").exists()
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("terminals", [False, True], ids=["here", "by client"])
+async def test_a_cancelled_turn_ends_the_commands_in_tasks_of_asyncio(tmp_path: Path, *, terminals: bool) -> None:
+    here = [sys.executable, "-c", "import time; open('begun', 'w').close(); time.sleep(1000)"]
+    client_side = Terminals(ends=False)
+    running: list[asyncio.Task[object]] = []
+
+    async def work(turn: Turn) -> None:
+        running.append(asyncio.create_task(turn.run_command(["make", "all"] if terminals else here)))
+        await asyncio.shield(running[0])
+
+    async with (
+        talking(doing(work), capabilities={"terminal"} if terminals else (), prepare=client_side.prepare) as client,
+        anyio.create_task_group() as tasks,
+    ):
+        session = await client.new(cwd=str(tmp_path))
+        tasks.start_soon(client.prompt, session, "go")
+        while not ((tmp_path / "begun").exists() or "wait_for_exit" in client_side.seen):
+            await anyio.sleep(0.01)
+        await client.cancel(session)
+        await asyncio.wait(running, timeout=5)
+    assert running[0].cancelled()
+    assert client_side.seen == (["create", "wait_for_exit", "release"] if terminals else [])
 
 
 async def test_a_command_that_cannot_start_or_is_outside_fails(tmp_path: Path) -> None:

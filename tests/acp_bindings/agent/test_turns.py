@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import re
@@ -267,6 +268,96 @@ async def test_cancel_ends_the_turn_with_the_stop_reason_cancelled(version: int)
         await client.cancel(session)
     assert reasons == ["cancelled"]
     assert turns[0].is_cancelled
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_cancel_ends_the_tool_calls_in_tasks_of_asyncio(version: int) -> None:
+    running: list[asyncio.Task[None]] = []
+    agent = Agent("library", version="1.0")
+
+    @agent.prompt
+    async def work(turn: Turn) -> None:
+        async def tool() -> None:
+            async with turn.tool_call("outer"), turn.tool_call("inner"):
+                await turn.say("working")
+                await anyio.sleep_forever()
+
+        running.append(asyncio.create_task(tool()))
+        # As in a library that cleans up after the cancellation.
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait(running, timeout=5)
+
+    reasons: list[str] = []
+    async with talking(agent, version) as client:
+        session = await client.new()
+
+        async def prompt() -> None:
+            reasons.append(await client.prompt(session, "go"))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(prompt)
+            await client.until(lambda: client.text(session))
+            await client.cancel(session)
+        ends = client.of(session, "tool_call_update")
+        assert [each.status for each in ends[-2:]] == ["failed" if version == 1 else "cancelled"] * 2
+    assert reasons == ["cancelled"]
+    assert running[0].cancelled()
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_task_whose_tool_call_has_ended_is_not_cancelled_with_the_turn() -> None:
+    running: list[asyncio.Task[None]] = []
+    cancelled = anyio.Event()
+    agent = Agent("library", version="1.0")
+
+    @agent.prompt
+    async def work(turn: Turn) -> None:
+        async def tool() -> None:
+            async with turn.tool_call("short"):
+                pass
+            await turn.say("worked")
+            await cancelled.wait()
+
+        running.append(asyncio.create_task(tool()))
+        await anyio.sleep_forever()
+
+    async with talking(agent) as client, anyio.create_task_group() as tasks:
+        session = await client.new()
+        tasks.start_soon(client.prompt, session, "go")
+        await client.until(lambda: client.text(session))
+        await client.cancel(session)
+        cancelled.set()
+        await asyncio.wait(running, timeout=5)
+    assert not running[0].cancelled()
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_tool_calls_may_end_in_any_order_and_in_other_tasks() -> None:
+    agent = Agent("hooks", version="1.0")
+
+    @agent.prompt
+    async def work(turn: Turn) -> None:
+        calls = [turn.tool_call("one"), turn.tool_call("two")]
+        # Libraries call their hooks in tasks that end before the tool does.
+        for call in calls:
+            await asyncio.create_task(call.__aenter__())
+        for call in calls:
+            await asyncio.create_task(call.__aexit__(None, None, None))
+
+        async def both() -> None:
+            with anyio.fail_after(10):
+                one, two = turn.tool_call("one"), turn.tool_call("two")
+                await one.__aenter__()
+                await two.__aenter__()
+                await one.__aexit__(None, None, None)
+            await two.__aexit__(None, None, None)
+
+        await asyncio.create_task(both())
+
+    async with talking(agent) as client:
+        session = await client.new()
+        assert await client.prompt(session, "go") == "end_turn"
+        assert [each.status for each in client.of(session, "tool_call_update")] == ["completed"] * 4
 
 
 @pytest.mark.parametrize("error", [RuntimeError("aborted"), InvalidParams("aborted")], ids=["mistake", "request"])
