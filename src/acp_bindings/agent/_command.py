@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import anyio.lowlevel
 
 from acp_bindings import v1
-from acp_bindings._processes.process import ChildProcess
+from acp_bindings._processes.process import ChildProcess, to_the_end
 from acp_bindings._terminal import Terminal
+from acp_bindings.connection.errors import alone
 from acp_bindings.errors import AcpError
 
 if TYPE_CHECKING:
@@ -57,17 +57,21 @@ async def run_in_terminal(
     """Run the command of the request *create* in a terminal of the client, which shows it in *call*."""
     session = turn.session
     wire: Any = session.connection.protocol
-    # Editors create the terminal also if the turn is cancelled meanwhile. Without its id, it could not be released.
-    terminal = ""
-    with anyio.CancelScope(shield=True):
-        terminal = (await session.request(create, method="terminal/create")).terminal_id
-    this: Any = {"session_id": session.id, "terminal_id": terminal}
+    this: Any = {"session_id": session.id}
+
+    async def create_terminal() -> None:
+        this["terminal_id"] = (await session.request(create, method="terminal/create")).terminal_id
+
     try:
-        await anyio.lowlevel.checkpoint_if_cancelled()
+        try:
+            # Editors create it also if the turn is cancelled meanwhile. Without its id, it could not be released.
+            await to_the_end(create_terminal)
+        except ExceptionGroup as error:
+            raise alone(error) from None
         turn.check_running()
         if call:
             # It is not stored, because the terminal is gone when the session is loaded.
-            content: list[v1.ToolCallContent] = [v1.Terminal(terminal_id=terminal)]
+            content: list[v1.ToolCallContent] = [v1.Terminal(terminal_id=this["terminal_id"])]
             await session.show(v1.SessionToolCallUpdate(tool_call_id=call.id, content=content))
         with anyio.move_on_after(timeout) as patience:
             await session.request(wire.WaitForTerminalExitRequest(**this), method="terminal/wait_for_exit")
@@ -78,8 +82,9 @@ async def run_in_terminal(
             call.terminal_output = found.output
     finally:
         # Releasing a terminal also ends a command that still runs. An error changes nothing about its result.
-        with anyio.move_on_after(_RELEASE, shield=True), suppress(AcpError):
-            await session.request(wire.ReleaseTerminalRequest(**this), method="terminal/release")
+        if "terminal_id" in this:
+            with anyio.move_on_after(_RELEASE, shield=True), suppress(AcpError):
+                await session.request(wire.ReleaseTerminalRequest(**this), method="terminal/release")
     return _result(found, timed_out=patience.cancelled_caught)
 
 

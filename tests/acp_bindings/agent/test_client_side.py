@@ -413,6 +413,29 @@ async def test_a_terminal_that_is_created_while_the_turn_is_cancelled_is_release
     assert terminals.seen == ["create", "release"]
 
 
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_terminal_that_is_created_while_asyncio_cancels_the_task_is_released(tmp_path: Path) -> None:
+    terminals = Terminals(ends=False)
+    terminals.may_create = anyio.Event()
+    running: list[asyncio.Task[object]] = []
+
+    async def work(turn: Turn) -> None:
+        running.append(asyncio.create_task(turn.run_command(["make", "all"])))
+        await asyncio.wait(running)
+
+    async with talking(doing(work), capabilities={"terminal"}, prepare=terminals.prepare) as client:
+        session = await client.new(cwd=str(tmp_path))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.prompt, session, "go")
+            while "create" not in terminals.seen:
+                await anyio.sleep(0.01)
+            await client.cancel(session)
+            terminals.may_create.set()
+        await asyncio.wait(running)
+    assert running[0].cancelled()
+    assert terminals.seen == ["create", "release"]
+
+
 async def test_a_terminal_that_is_created_after_the_turn_is_released_and_not_shown(tmp_path: Path) -> None:
     terminals = Terminals(ends=True)
     terminals.may_create = anyio.Event()
