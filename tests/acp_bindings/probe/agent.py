@@ -301,7 +301,10 @@ class Session:
             turn.cancelled.clear()  # it has only begun now
         if "Count" in text:
             return self.count(turn)
-        if "probe_word" in text and self.servers:
+        if broken("allowed.only-server-tools"):
+            if "probe_word" in text and self.servers:
+                return self.work(turn)
+        elif "probe_word" in text and self.servers:
             self.tool(first=True)
             self.servers[0].request("tools/call", {"name": "probe_word", "arguments": {}})
             self.tool(status="completed")

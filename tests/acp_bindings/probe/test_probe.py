@@ -220,6 +220,16 @@ async def test_what_the_protocol_allows_is_not_a_failure(name: str, version: int
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("version", [1, 2])
+async def test_an_agent_may_ask_for_permission_only_for_the_tools_of_servers(version: int) -> None:
+    agent = [*AGENT, "allowed.only-server-tools"]
+
+    report = await probe(agent, version=version, only=["permission"], timeout=5)
+
+    assert [each.status for each in report.results] == ["ok"] * 5
+
+
+@pytest.mark.anyio
 async def test_a_batch_may_be_served() -> None:
     (result,) = (await probe([*AGENT, "allowed.batch"], only=["messages.batch"], timeout=5)).results
 

@@ -1,27 +1,29 @@
-"""Permission requests. The probe cannot force one: it sends a prompt that leads to one, and looks what comes."""
+"""Permission requests. The probe cannot force one: it sends prompts that lead to one, and looks what comes."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, get_args
 
 from acp_bindings import v1
-from acp_bindings.probe._bench import WORK, Bench, first_turn
-from acp_bindings.probe._check import Failed, Skipped, check
+from acp_bindings.probe._bench import TOOL, WORK, Bench, first_turn
+from acp_bindings.probe._check import Failed, Outcome, Skipped, check
 from acp_bindings.probe._checks.check_prompts import cancelling
 from acp_bindings.probe._client_side import Policy
 from acp_bindings.probe._probed_agent import Line
-from acp_bindings.probe._probed_session import Turn
+from acp_bindings.probe._probed_session import Session, Turn
 
 _SOURCE = "protocol, Tool Calls: Requesting Permission"
 _METHOD = "session/request_permission"
-_NO_QUESTION = "the prompt led to no permission request; see --prompt"
+_NO_QUESTION = "no prompt led to a permission request; see --prompt"
 
 
 @check(_SOURCE, "Send options with ids that differ, and the tool call that they are for.")
 async def question(bench: Bench) -> None:
     """A permission request has options with different ids and with kinds of the protocol."""
     kinds = get_args(v1.PermissionOptionKind)
-    for line in _questions(await bench.once(worked)):
+    turn, _ = await bench.once(_asking)
+    for line in _questions(turn):
         bench.validate("RequestPermissionRequest", line.fields["params"], [line])
         options: Any = line.fields["params"]["options"]
         ids = [each["optionId"] for each in options]
@@ -34,8 +36,7 @@ async def question(bench: Bench) -> None:
 @check(_SOURCE, "Go on with the tool call when an option was selected.")
 async def allow(bench: Bench) -> None:
     """After a permission, the turn continues and ends."""
-    turn = await bench.once(worked)
-    _questions(turn)
+    turn, _ = await bench.once(_asking)
     if turn.stop_reason == "cancelled":
         raise Failed("the turn ended as cancelled", turn.lines)
 
@@ -52,14 +53,13 @@ async def reject(bench: Bench) -> None:
 @check("protocol, Prompt Turn: Cancellation", "Take the outcome `cancelled` as the end of the turn, not as an error.")
 async def cancelled(bench: Bench) -> None:
     """A turn that is cancelled during a permission request ends as cancelled."""
-    _questions(await bench.once(worked))
+    session, text = await _session(bench)
     await bench.once(cancelling)
-    session = await bench.new_session(await bench.shared())
     agent = session.agent
     client = bench.clients[agent]
     client.policy = "wait"
     try:
-        turn = await session.prompt(bench.text(WORK))
+        turn = await session.prompt(text)
         if not await agent.wait(lambda: turn.requests(_METHOD) or turn.end) or turn.end:
             raise Skipped(_NO_QUESTION)
         cancel = await session.cancel()
@@ -88,14 +88,44 @@ async def worked(bench: Bench) -> Turn:
     return await session.turn(bench.text(WORK))
 
 
+async def _asking(bench: Bench) -> tuple[Turn, bool]:
+    """Return a turn with permission requests, and whether they are for the tool of an MCP server."""
+    turn = await bench.once(worked)
+    if turn.requests(_METHOD):
+        return turn, False
+    with suppress(Outcome):  # the checks of servers report it
+        session, text = await _with_server(bench)
+        turn = await session.turn(text)
+    _questions(turn)
+    return turn, True
+
+
+async def _session(bench: Bench) -> tuple[Session, str]:
+    """Return a new session, and the text of a prompt that leads to permission requests in it."""
+    _, is_for_server = await bench.once(_asking)
+    if is_for_server:
+        return await _with_server(bench)
+    return await bench.new_session(await bench.shared()), bench.text(WORK)
+
+
+async def _with_server(bench: Bench) -> tuple[Session, str]:
+    """Return a session with an MCP server, the only tools of many agents, and the text of a prompt for its tool."""
+    if bench.version > 1:
+        await bench.need("", "session.mcp.stdio")
+    entry = bench.servers.stdio()
+    session = await bench.new_session(await bench.shared(), mcpServers=[entry])
+    if not await bench.servers.wait(lambda: bench.servers.of(entry, "listed"), bench.patience):
+        raise Skipped(_NO_QUESTION)
+    return session, bench.text(TOOL)
+
+
 async def _asked(bench: Bench, policy: Policy, *, may_fail: bool = False) -> Turn:
     """Return a turn whose permission requests were answered by *policy*."""
-    _questions(await bench.once(worked))
-    session = await bench.new_session(await bench.shared())
+    session, text = await _session(bench)
     client = bench.clients[session.agent]
     client.policy = policy
     try:
-        turn = await session.prompt(bench.text(WORK))
+        turn = await session.prompt(text)
         try:
             await turn.ended()
         except Failed:
