@@ -402,6 +402,22 @@ async def test_a_request_is_in_progress_until_its_response_or_cancellation() -> 
     assert [warning.partition(" ")[0] for warning in dict.fromkeys(warnings)] == ["sent", "sent", "sends"]
 
 
+async def test_other_tasks_run_while_requests_are_dropped() -> None:
+    ends, left = Ends(), list[int]()
+    read, _ = Guard(ends, ends, SPEC, terms(lambda _: None), is_behind=lambda: True).streams
+    ends.sent = [request(number) for number in range(100)]
+
+    async def other() -> None:
+        left.append(len(ends.sent))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(other)
+        with pytest.raises(anyio.EndOfStream):
+            await read.receive()
+
+    assert left[0] > 0
+
+
 async def test_a_request_is_in_progress_while_its_response_waits_to_be_sent() -> None:
     ends, accepts = Ends(), anyio.Event()
 

@@ -320,6 +320,7 @@ NEITHER = {"type": "resource", "resource": {"uri": "memo://a"}}
         ("tools/call", {"content": [IMAGE]}, "content/0/mimeType: field required"),
         ("tools/call", {"content": [NEITHER]}, "content/0/resource/text: field required"),
         ("tools/call", {"content": [{"type": "table"}]}, "content/0/type: unknown type 'table'"),
+        ("tools/call", {"content": [{"type": "$SECRET"}]}, "content/0/type: unknown type '[redacted]'"),
         ("tools/call", {"content": [{"data": "aGk="}]}, "content/0/type: field required"),
         ("tools/call", {"content": ["a"]}, "content/0: must be an object"),
         (
