@@ -227,6 +227,15 @@ async def test_a_proxy_that_is_not_there_is_explained(profile: str, monkeypatch:
     assert f"the proxy {proxy} (HTTP_PROXY) does not accept connections" in str(error)
 
 
+async def test_an_agent_on_loopback_is_reached_without_the_proxy_of_the_environment(
+    profile: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
+    with raw_server(always(reply(404))) as server:
+        await unreachable(server.origin, profile, trust_env=True)
+    assert server.seen
+
+
 async def test_a_socks_proxy_without_its_package_is_explained(profile: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "socksio", None)
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1080")
