@@ -79,6 +79,7 @@ def test_output_cannot_contain_commands_for_a_ci_runner() -> None:
     ("arguments", "given", "told"),
     [
         (["check", "no/such/file"], b"", "acp-bindings check: no/such/file: it cannot be read: No such file"),
+        (["check", "##[error]x"], b"", "acp-bindings check: ## [error]x: it cannot be read"),
         (["check", "-"], b"", "acp-bindings check: -: it is empty"),
         (["check", "-"], b"{", "it is not JSON"),
         (["check", "-"], b"{}", "--type"),

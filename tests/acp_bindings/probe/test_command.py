@@ -51,7 +51,7 @@ def test_a_failed_check_has_status_1_and_is_explained(capsys: pytest.CaptureFixt
         (("http://localhost", "--", "agent"), "Give either the command of an agent"),
         (("python", "agent.py"), "put -- before the command: -- python agent.py"),
         (("--only", "nothing", "--", "agent"), "unknown check 'nothing'"),
-        (("--", "no-such-agent"), "command not found"),
+        (("--", "##[error]agent"), 'cannot start "## [error]agent": command not found'),
         (("--only", "auth", "--skip", "auth", "--", "agent"), "no check of version 1 is selected"),
         (("--only", "sessions.modes", "--version", "2", "--", "agent"), "no check of version 2 is selected"),
         (("agent",), "put -- before a command"),

@@ -102,8 +102,8 @@ def test_an_input_without_messages_exits_2_and_writes_nothing(tmp_path: Path) ->
 
 @pytest.mark.parametrize("options", [[], ["--serve"]])
 def test_a_missing_file_exits_2(tmp_path: Path, options: list[str]) -> None:
-    missing = tmp_path / "missing.ndjson"
-    told = f"acp-bindings view: {missing}: it cannot be read: No such file or directory\n"
+    missing = tmp_path / "##[error]missing.ndjson"
+    told = f"acp-bindings view: {tmp_path}/## [error]missing.ndjson: it cannot be read: No such file or directory\n"
     assert run("view", str(missing), *options) == (2, "", told)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import sys
@@ -11,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from acp_bindings._standard_streams import without_ci_commands
+from acp_bindings._standard_streams import shown_on, without_ci_commands
 from tests.mcp_launch.here import run_here
 from tests.mcp_launch.servers.ci import GITHUB, SAID
 from tests.mcp_launch.support import SERVERS
@@ -110,7 +111,7 @@ def test_a_terminal_of_a_runner_is_read_like_a_pipe(monkeypatch: pytest.MonkeyPa
         pytest.skip("there is no pty on Windows")
     from tests.mcp_launch.terminal import terminal  # not on Windows
 
-    for name in ("CI", "GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"):
+    for name in RUNNERS:
         monkeypatch.delenv(name, raising=False)
     with terminal("call", "say", "--", *CI, TERM="dumb") as shown:
         assert shown.status() == 0
@@ -120,6 +121,21 @@ def test_a_terminal_of_a_runner_is_read_like_a_pipe(monkeypatch: pytest.MonkeyPa
 
     assert [*commands_in(by_hand)]
     assert not [*commands_in(shown.shown)]
+
+
+RUNNERS = ("CI", "GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
+
+
+@pytest.mark.parametrize("name", RUNNERS)
+def test_each_runner_is_recognized_by_its_variable(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True)
+    for each in RUNNERS:
+        monkeypatch.delenv(each, raising=False)
+    assert shown_on(stream, "##[x]") == "##[x]"
+
+    monkeypatch.setenv(name, "1")
+    assert shown_on(stream, "##[x]") == "## [x]"
 
 
 def test_json_output_is_not_changed() -> None:
