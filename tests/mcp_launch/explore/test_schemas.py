@@ -18,7 +18,13 @@ from mcp_launch import Budgets
 from mcp_launch._command.explore import arguments
 from mcp_launch._command.explore import listing as offered
 from mcp_launch._command.explore.listing import tool_lines
-from mcp_launch._command.explore.schemas import ARGUMENTS, DESCRIBING_STEPS, described_arguments, signature
+from mcp_launch._command.explore.schemas import (
+    ARGUMENTS,
+    DESCRIBING_STEPS,
+    SIGNATURE,
+    described_arguments,
+    signature,
+)
 from mcp_launch._command.explore.terminal import candidates
 from mcp_launch._servers.record import Offer
 from mcp_launch._validation import TooManySteps, limited_steps, spend
@@ -164,10 +170,13 @@ ENDLESS: dict[str, Schema] = {
 def test_the_output_about_a_tool_is_limited(schema: Schema) -> None:
     lines = [
         text
-        for text, _ in tool_lines(Tool(name="t", input_schema=schema, output_schema=schema), Redactor(), whole=True)
+        for text, _ in tool_lines(
+            Tool(name="t" * 5000, input_schema=schema, output_schema=schema), Redactor(), whole=True
+        )
     ]
 
     assert len(json.dumps(schema)) < 13_000
+    assert len(lines[0]) <= SIGNATURE + len("(...)")
     assert sum(map(len, lines)) < 120_000
 
 

@@ -73,6 +73,7 @@ TYPES: list[tuple[Any, str]] = [
     ({"$ref": "other#/$defs/Point"}, "any"),
     ({"$ref": "https://example.com/schema"}, "any"),
     ({"properties": {f"member_{n}": {} for n in range(20)}}, "object"),
+    ({"anyOf": [{"const": 1000 + n} for n in range(100)]}, f"{' | '.join(map(str, range(1000, 1100)))[:497]}..."),
 ]
 
 
