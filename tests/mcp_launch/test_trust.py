@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
+import operator
 import subprocess
 import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mcp_launch._command import trust
+from mcp_launch._command.inputs import Session
+from mcp_launch._command.show.text import has_terminal
+from mcp_launch.config._documents import Place
+from mcp_launch.config._entries import Entry
 from tests.mcp_launch.here import run_here
 from tests.mcp_launch.support import SECRET, SERVERS
 
@@ -163,6 +173,39 @@ def test_watching_asks_again_only_if_the_servers_of_the_project_change(project: 
         assert shown.status() == 130
 
     assert project.started == {".mcp.json", ".claude.json", "other"}
+
+
+@pytest.mark.parametrize("change", [{"source": "other.json"}, {"cwd": "/other"}], ids=["file", "directory"])
+def test_a_confirmed_server_is_asked_about_again_elsewhere(
+    change: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def confirmed(_: str, lines: Iterable[str], __: str) -> bool:
+        asked.extend(lines)
+        return True
+
+    monkeypatch.setattr(trust, "_trusted", set())
+    monkeypatch.setattr(trust, "has_terminal", lambda: True)
+    monkeypatch.setattr(trust, "confirmed", confirmed)
+    server = {"name": "x", "command": "/x"}
+    entry = Entry(name="x", server=server, place=Place(1, 1), written=server)
+    session = Session(source=".mcp.json", entries=[entry], cwd="/", origin="project")
+
+    for each in (session, session, replace(session, **change)):
+        assert trust.trusted([each]) == [each]
+
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize("piped", ["stdin", "stderr"])
+def test_a_pipe_is_not_a_terminal_for_the_answer(piped: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("stdin", "stderr"):
+        stream = io.StringIO()
+        monkeypatch.setattr(stream, "isatty", partial(operator.ne, name, piped))
+        monkeypatch.setattr(sys, name, stream)
+
+    assert not has_terminal()
 
 
 LISTED = {
