@@ -77,6 +77,7 @@ REDACTED: dict[str, tuple[list[str], str, str]] = {
     "rewritten URL": (["postgres://app:pa55word@db/x"], "as postgresql://app:pa55word@db", f"as postgresql://{ALL}@db"),
     "URL with an address as the user": (["ftp://me@h:pa55word@db"], "me, pa55word", f"me, {ALL}"),
     "URL without a password": (["https://pa55word@h:8080/a@b"], "8080, a@b", "8080, a@b"),
+    "too long for other forms": (["x" * 131_073], f"say {'x' * 131_073}", f"say {ALL}"),
     "only the word Basic": (["Basic"], "Basic!", f"{ALL}!"),
 }
 
@@ -191,6 +192,10 @@ def test_json_is_redacted_throughout() -> None:
     assert Redactor(["hush-hush"]).json({"a hush-hush": ["hush-hush", 1, None, {"b": "hush-hush"}]}) == {
         "a [redacted]": ["[redacted]", 1, None, {"b": "[redacted]"}]
     }
+
+
+def test_a_text_is_cut_after_redaction() -> None:
+    assert Redactor(["hush-hush"]).start("a hush-hush", 6) == "a [red"
 
 
 def test_a_shown_url_ends_at_its_path() -> None:

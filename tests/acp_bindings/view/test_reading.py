@@ -176,6 +176,8 @@ def test_secrets_are_redacted_where_they_are_sent_and_later() -> None:
         f"no JSON but {SECRETS[3]}\n".encode(),
         line(2003, "client", id=3, method="_x", params=json.loads('{"a": "p4ssw\\u0030rd"}')),
         b'{"jsonrpc": "2.0", "method": "_x", "params": {"a": "p4ssw\\u0030rd"}}\n',
+        # A finding quotes it.
+        line(2004, "client", id=4, method=SECRETS[2], params={}),
     ]
     found = "\n".join(rows_of([*opening(servers=SERVERS), *later]))
     assert [each for each in (*SECRETS, "p4ssw\\u0030rd", "Hi Ada") if each in found] == []
