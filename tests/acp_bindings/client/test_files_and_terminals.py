@@ -96,6 +96,22 @@ async def test_a_link_that_appears_after_the_check_is_not_followed(
     assert ((project / "a").read_text(), outside.read_text()) == ("new", "keep")
 
 
+async def test_a_link_in_place_of_a_checked_file_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("hunter2")
+    (tmp_path / "link").symlink_to(tmp_path / "secret")
+
+    with pytest.raises(OSError, match=os.strerror(errno.ELOOP)):
+        await Files().read(tmp_path / "link")
+
+
+async def test_a_huge_file_is_refused_by_default_before_all_of_it_is_read(tmp_path: Path) -> None:
+    (tmp_path / "huge").touch()
+    os.truncate(tmp_path / "huge", 1 << 40)
+
+    with pytest.raises(ValueError, match="the file has more than 16777216 bytes"):
+        await Files().read(tmp_path / "huge")
+
+
 async def test_paths_outside_of_the_session_are_refused(tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()

@@ -5,6 +5,7 @@ import os
 import pickle
 import re
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -122,6 +123,8 @@ def test_a_path_inside_that_cannot_be_resolved_raises_why(project: Path) -> None
         with pytest.raises(OSError, match=re.escape(os.strerror(reason))) as raised:
             Roots(project).resolve(path)
         assert not isinstance(raised.value, OutsideRoots)
+    with pytest.raises(ValueError, match=r"^path: "):
+        Roots(project).resolve(cast("str", 5))
     for path in ("secret/x", "out/secret/x"):  # which would show that the secret is a file
         with pytest.raises(OutsideRoots):
             Roots(project).resolve(path)
