@@ -119,6 +119,7 @@ async def test_a_login_is_stored_for_this_user_alone_and_used(
     kind: str, marked: Marked, folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(0)
+    folder.mkdir(parents=True, mode=0o755)
     with oauth_servers(kind) as login:
         assert "mcp-launch login" in str(await outcome(login, kind=kind, cwd=tmp_path))
         stored = await log_in(login, kind=kind)

@@ -185,7 +185,7 @@ def test_a_confirmed_server_is_asked_about_again_elsewhere(
         asked.extend(lines)
         return True
 
-    monkeypatch.setattr(trust, "_trusted", set())
+    monkeypatch.setattr(trust, "_trusted", set[str]())
     monkeypatch.setattr(trust, "has_terminal", lambda: True)
     monkeypatch.setattr(trust, "confirmed", confirmed)
     server = {"name": "x", "command": "/x"}
