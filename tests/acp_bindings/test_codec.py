@@ -102,6 +102,12 @@ def test_errors_do_not_contain_values_of_the_input(server: Json, *, as_text: boo
     assert SECRET not in shown
 
 
+def test_the_error_of_a_list_and_its_context_do_not_contain_values_of_the_input() -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode(list[v1.EnvVariable], [{"name": "TOKEN", "value": [SECRET]}])
+    assert SECRET not in f"{caught.value} {caught.value.__cause__} {caught.value.__context__}"
+
+
 def test_encoding_is_compact_and_not_escaped() -> None:
     block = v1.TextContent(text="é😀\u2028")
     assert encode(block) == '{"type":"text","text":"é😀\u2028"}'.encode()

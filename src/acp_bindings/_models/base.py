@@ -159,7 +159,6 @@ class Model(AcpObject):  # noqa: PLW1641 - what can change has no hash
             alias_generator=_wire_name,
             defer_build=True,
             extra="allow",
-            hide_input_in_errors=True,
             # An object is written by its own class, also in a field of a base class.
             polymorphic_serialization=True,
             protected_namespaces=(),
