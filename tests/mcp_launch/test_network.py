@@ -31,6 +31,7 @@ from mcp_launch._spec import HttpServer
 from mcp_launch._transports import web
 from mcp_launch._transports.http import WebClient
 from mcp_launch._transports.network import network
+from mcp_launch.failures import OF_ACP
 from tests.mcp_launch.servers.raw import Answer, Request, Sse, raw_server, reply, works
 from tests.mcp_launch.servers.tls import Certificates, certificates
 from tests.mcp_launch.support import SECRET, Bearer, Marked, http
@@ -717,7 +718,7 @@ async def test_a_login_that_fails_later_fails_its_call_and_not_the_session(
 )
 async def test_the_headers_of_an_entry_are_sent_to_its_origin_only(url: str, *, is_sent: bool) -> None:
     spec = HttpServer(name="web", url="http://a.example/mcp", headers=(("X-Key", SECRET),))
-    [apply] = web.HeaderRule(spec).hooks
+    [apply] = web.HeaderRule(spec, phrases=OF_ACP, logs_in=False).hooks
     # As the libraries copy headers when they follow a redirect.
     request = httpx2.Request("POST", url, headers={"X-Key": SECRET})
 
