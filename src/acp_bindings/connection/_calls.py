@@ -78,6 +78,8 @@ class Calls:
         self._outbox = outbox
         self._stray = stray
         self._open: dict[Id, Call] = {}
+        self.cancelled = False
+        """True if the peer was asked to cancel a request. Some reject that as unknown, although it has no id."""
 
     def __len__(self) -> int:
         return len(self._open)
@@ -121,5 +123,6 @@ class Calls:
         if call is None or call.settled:
             return None
         if call.sent:
+            self.cancelled = True
             self._outbox.add(self._codec.cancel(id_))
         return self._codec.forget(id_)

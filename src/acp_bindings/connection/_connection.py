@@ -24,7 +24,7 @@ from acp_bindings.connection._serving import TURN, Serving, Turn
 from acp_bindings.connection._stray import Stray
 from acp_bindings.connection.errors import ConnectionClosed, TimedOut, alone, log
 from acp_bindings.errors import one_line
-from acp_bindings.jsonrpc import CANCEL, PARSE_ERROR, Codec, ProtocolPackage, Role
+from acp_bindings.jsonrpc import CANCEL, METHOD_NOT_FOUND, PARSE_ERROR, Codec, ProtocolPackage, Role
 from acp_bindings.messages import BadLine, BadResponse, ErrorResponse, Id, Notification, Request, Response
 from acp_bindings.methods import Asks
 
@@ -532,10 +532,15 @@ class Connection:
     def _answer(self, message: Response | ErrorResponse | BadResponse, size: int) -> None:
         call = self._calls.settle(message)
         if call is None:
-            log.warning("the peer rejected a message of this side: %s", message)
-            if isinstance(message, ErrorResponse):
-                said = one_line(self._shown(message.error.message))
-                self._rejection = f"; the peer rejected a message of this side: {said}"
+            # Only an error without an id is possible.
+            error = cast("ErrorResponse", message).error
+            told = f"the peer rejected a message of this side: {one_line(self._shown(error.message))}"
+            if self._calls.cancelled and error.code == METHOD_NOT_FOUND:
+                # It answers the notification of the cancellation, which is optional.
+                log.debug("%s", told)
+            else:
+                log.warning("%s", told)
+                self._rejection = f"; {told}"
         elif call.inside:
             # In order, the response would wait for the handler that waits for it.
             call.answered.set()

@@ -147,4 +147,21 @@ async def test_an_error_about_a_line_of_ours_is_logged(caplog: pytest.LogCapture
     async with against({"_acme/do": one}) as (_, peer):
         await peer.say({"id": None, "error": {"code": PARSE_ERROR, "message": "Parse error"}}, doing(1))
         await peer.hear()
-    assert [record.levelno for record in caplog.records] == [logging.WARNING]
+    [record] = caplog.records
+    assert (record.levelno, record.getMessage()) == (
+        logging.WARNING,
+        "the peer rejected a message of this side: Parse error",
+    )
+
+
+async def test_a_peer_without_the_cancellation_of_requests_is_not_blamed_for_that(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with against(role="client") as (client, peer):
+        with pytest.raises(TimedOut):
+            await client.request(NEW, timeout=0.01)
+        await peer.say({"id": None, "error": {"code": METHOD_NOT_FOUND, "message": "Method not found"}})
+        await peer.stream.aclose()
+        end = await client.wait_ended()
+    assert "rejected" not in end.reason
+    assert not caplog.records
