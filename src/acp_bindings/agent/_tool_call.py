@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from pydantic import BaseModel
 
 from acp_bindings import v1
-from acp_bindings._json import items_of, mended
+from acp_bindings._json import items_of, members_of, mended
 from acp_bindings.agent._telemetry import ERROR, span
 from acp_bindings.connection import RequestFailed
 from acp_bindings.connection.errors import alone
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _ERRORS = (AcpError, OSError, ValueError)
 """The exceptions with which a tool may fail. The message is shown to the user. `TimeoutError` is an OSError."""
+_LONGEST = 1000
+"""The maximum length of a reason in the data of an error, in characters."""
 
 
 class TurnEnded(AcpError, RuntimeError):  # noqa: N818 - says what is wrong, which a suffix would not
@@ -205,7 +207,13 @@ def locations_of(locations: Sequence[v1.ToolCallLocation | str], cwd: str) -> li
 
 
 def _message(error: Exception) -> str:
-    message = error.message if isinstance(error, RequestFailed) else str(error) or type(error).__name__
+    message = str(error) or type(error).__name__
+    if isinstance(error, RequestFailed):
+        # Many clients only say "Internal error", and put the reason into the data.
+        data = members_of(error.data)
+        given = [data["details"]] if "details" in data else data.values()
+        reasons = [each[:_LONGEST] for each in given if isinstance(each, str)]
+        message = ": ".join(filter(None, [error.message, "; ".join(reasons)]))
     # It may have the name of a file that is not UTF-8.
     return message.encode(errors="backslashreplace").decode()
 

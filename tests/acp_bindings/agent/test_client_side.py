@@ -16,7 +16,8 @@ import pytest
 from acp_bindings.agent import Agent, CommandResult, Turn, TurnEnded
 from acp_bindings.connection import Connection, RequestFailed
 from acp_bindings.decoding import decode
-from acp_bindings.setup import InvalidParams, OutsideRoots
+from acp_bindings.jsonrpc import INTERNAL_ERROR
+from acp_bindings.setup import InvalidParams, OutsideRoots, RequestError
 from tests.acp_bindings.agent.clients import Client, talking
 from tests.acp_bindings.links import late_link
 from tests.leftovers import marked_processes
@@ -119,6 +120,36 @@ async def test_a_link_that_appears_after_the_check_is_not_followed(
     async with talking(doing(lambda turn: turn.write_file("a", "new"))) as client:
         assert await client.prompt(await client.new(cwd=str(project)), "go") == "end_turn"
     assert ((project / "a").read_text(), outside.read_text()) == ("new", "keep")
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ({"details": "EROFS: read-only", "at": "a.js:3"}, "Internal error: EROFS: read-only"),
+        ({"path": "use insert_cell", "line": 3, "hint": "x" * 2000}, f"Internal error: use insert_cell; {'x' * 1000}"),
+        ({"details": 5}, "Internal error"),
+        ("EROFS", "Internal error"),
+    ],
+)
+async def test_a_failed_call_has_the_reason_that_the_client_gives(tmp_path: Path, data: Any, says: str) -> None:
+    outputs: list[str] = []
+
+    async def work(turn: Turn) -> None:
+        async with turn.tool_call("Write") as call:
+            await turn.write_file("a.ipynb", "new")
+        outputs.append(call.output)
+
+    def prepare(client: Client) -> None:
+        def refuse(request: Any, connection: Connection) -> None:
+            raise RequestError(INTERNAL_ERROR, "Internal error", data=data)
+
+        client.handlers.on("fs/write_text_file")(refuse)
+
+    async with talking(doing(work), capabilities={"fs.write_text_file"}, prepare=prepare) as client:
+        session = await client.new(cwd=str(tmp_path))
+        await client.prompt(session, "go")
+        shown = client.of(session, "tool_call_update")[-1].content[0].content.text
+    assert (shown, outputs) == (says, [says])
 
 
 async def test_files_go_through_a_client_that_has_them(tmp_path: Path) -> None:
