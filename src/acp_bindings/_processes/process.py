@@ -39,6 +39,14 @@ def last_words(lines: Sequence[str]) -> str:
     return said[-1].strip() if said else ""
 
 
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+
+
+def uncoloured(text: str) -> str:
+    """Return the text without colours, links and titles of a terminal, which would hide secrets and known errors."""
+    return _ESCAPES.sub("", text)
+
+
 def signal_name(status: int) -> str:
     """Return the name of the signal of a negative status, if this system has one for it."""
     try:

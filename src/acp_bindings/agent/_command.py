@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from acp_bindings import v1
-from acp_bindings._processes.process import ChildProcess, to_the_end
+from acp_bindings._processes.process import ChildProcess, to_the_end, uncoloured
 from acp_bindings._terminal import Terminal
 from acp_bindings.connection.errors import alone
 from acp_bindings.errors import AcpError
@@ -29,7 +29,7 @@ class CommandResult:
     """The end of a command that `Turn.run_command` has run."""
 
     output: str
-    """The text that it wrote to standard output and standard error, or the end of that text."""
+    """What it wrote to standard output and standard error, or the end, without colours of a client's terminal."""
     is_truncated: bool
     """True if the beginning of the output is missing, because there was too much."""
     exit_code: int | None
@@ -78,6 +78,8 @@ async def run_in_terminal(
         if patience.cancelled_caught:
             await session.request(wire.KillTerminalRequest(**this), method="terminal/kill")
         found = await session.request(wire.TerminalOutputRequest(**this), method="terminal/output")
+        # Some clients run it in a pseudo-terminal.
+        found.output = uncoloured(found.output).replace("\r\n", "\n")
         if call:
             call.terminal_output = found.output
     finally:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from acp_bindings._processes.process import LineBuffer, Tail
+from acp_bindings._processes.process import LineBuffer, Tail, uncoloured
 from acp_bindings._tap.forwarding import HEADER, MOST
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.process import Seen, diagnose_process
 from mcp_launch._receipts.observer import Observer
 from mcp_launch._spec import ServerSpec, StdioServer
 from mcp_launch._transports.messages import Reader
-from mcp_launch._transports.stdio import Stdout, trimmed, uncoloured
+from mcp_launch._transports.stdio import Stdout, trimmed
 from mcp_launch.failures import LaunchFailure, Phrases
 from mcp_launch.fleet import launch
 from mcp_launch.options import Budgets, Limits

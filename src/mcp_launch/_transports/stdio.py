@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -28,7 +27,7 @@ from mcp_types import (
 )
 
 from acp_bindings._processes.forward import LineForwarder
-from acp_bindings._processes.process import ChildProcess, attended
+from acp_bindings._processes.process import ChildProcess, attended, uncoloured
 from acp_bindings._redact import Redactor, shown_proxy
 from acp_bindings.connection._outbox import Outbox
 from mcp_launch._diagnosis import Diagnosis
@@ -90,7 +89,6 @@ class Ending:
         self.status, self.has_read_input = self._process.returncode, self._process.has_read_input
 
 
-_COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 _AROUND = b"\xef\xbb\xbf \t\r\0"
 """Bytes around a message that are ignored; some runtimes begin their output with a byte order mark."""
 _STRAY_LINES = 20
@@ -214,11 +212,6 @@ class Stdout:
 def trimmed(line: bytes) -> bytes:
     """Return the line without bytes that are not part of a message."""
     return line.strip(_AROUND)
-
-
-def uncoloured(text: str) -> str:
-    """Return the text without terminal colors, which would hide secrets and known errors."""
-    return _COLOUR.sub("", text)
 
 
 _HURRY = 1.0

@@ -355,6 +355,7 @@ class Terminals:
         self.may_create = anyio.Event()
         self.may_create.set()
         self.releases = True
+        self.output = "done"
         self.ended = anyio.Event()
         if ends:
             self.ended.set()
@@ -374,7 +375,7 @@ class Terminals:
                     await self.may_create.wait()
                 return decode(client.wire.CreateTerminalResponse, {"terminalId": "t"})
             if method == "output":
-                output = {"output": "done", "truncated": False, "exitStatus": {"exitCode": 0}}
+                output = {"output": self.output, "truncated": False, "exitStatus": {"exitCode": 0}}
                 return decode(client.wire.TerminalOutputResponse, output)
             if method == "release" and not self.releases:
                 raise InvalidParams("the terminal is unknown")
@@ -403,6 +404,25 @@ async def test_a_command_runs_in_the_clients_terminal_and_releases_it(tmp_path: 
         assert (progress.content[0].type, progress.content[0].terminal_id) == ("terminal", "t")
     assert terminals.seen == ["create", "wait_for_exit", *([] if ends else ["kill"]), "output", "release"]
     assert (results[0].output, results[0].exit_code, results[0].timed_out) == ("done", 0 if ends else None, not ends)
+
+
+async def test_the_output_of_a_pseudo_terminal_is_plain_text(tmp_path: Path) -> None:
+    terminals, outputs = Terminals(ends=True), list[str]()
+    link = "\x1b]8;;file:///a\x1b\\a.py\x1b]8;;\x07"
+    terminals.output = f"\x1b]0;make\x07\x1b[1;31mFAILED\x1b[0m {link}\x1b[?25h\x1b[K\r\n\tline 2\r\n"
+
+    async def work(turn: Turn) -> None:
+        async with turn.tool_call("Make") as call:
+            outputs.append((await turn.run_command(["make", "all"], call=call)).output)
+        outputs.append(call.output)
+
+    async with talking(doing(work), capabilities={"terminal"}, prepare=terminals.prepare) as client:
+        session = await client.new(cwd=str(tmp_path))
+        await client.prompt(session, "go")
+        since = len(client.updates)
+        await client.load(session, cwd=str(tmp_path))
+        loaded = [each for each in client.of(session, "tool_call_update", since=since) if each.content]
+    assert [*outputs, loaded[0].content[0].content.text] == ["FAILED a.py\n\tline 2\n"] * 3
 
 
 async def test_a_cancelled_turn_releases_the_clients_terminal(tmp_path: Path) -> None:
