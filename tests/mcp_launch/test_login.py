@@ -98,9 +98,9 @@ def logged(caplog: pytest.LogCaptureFixture) -> str:
     return "\n".join(caplog.handler.format(record) for record in records)
 
 
-def is_listening(url: str) -> bool:
+def is_listening(url: str, host: str = "127.0.0.1") -> bool:
     with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", urlsplit(url).port or 0)) == 0
+        return probe.connect_ex((host, urlsplit(url).port or 0)) == 0
 
 
 async def outcome(login: Login, options: Options = STORED, *, kind: str = "http", cwd: Path) -> str | None:
@@ -130,6 +130,21 @@ async def test_a_login_is_stored_for_this_user_alone_and_used(
     assert (stored.server, stored.issuer, stored.scope) == (login.url, login.issuer, "read")
     assert not is_listening(stored.redirect_uri)
     assert TOKEN not in logged(caplog) + repr(stored)
+
+
+async def test_a_login_listens_on_loopback_only(marked: Marked, monkeypatch: pytest.MonkeyPatch) -> None:
+    listens: list[bool] = []
+
+    def browse(url: str) -> str:
+        [redirect] = parse_qs(urlsplit(url).query)["redirect_uri"]
+        # All of 127.0.0.0/8 is this machine, and a server on all addresses would accept it.
+        listens.extend(is_listening(redirect, host) for host in ("127.0.0.1", "127.0.0.2"))
+        return visit(url)
+
+    monkeypatch.setattr(webbrowser, "open", browse)
+    with oauth_servers() as login:
+        await log_in(login)
+    assert listens == [True, False]
 
 
 @pytest.mark.anyio
@@ -223,6 +238,14 @@ async def test_a_redirect_to_another_host_is_not_followed(path: str, says: str, 
     assert says in message
     assert f"{path} returned 307 with a redirect to {other.origin}/x, which is not followed" in message
     assert other.seen == []
+
+
+async def test_the_first_request_of_a_login_is_not_redirected_to_another_host(marked: Marked) -> None:
+    with raw_server(lambda _: [reply(404)]) as other:
+        with raw_server(lambda _: [reply(307, Location=f"{other.origin}/mcp")]) as moved:
+            message = await refusal(Login(url=f"{moved.origin}/mcp", authorization=moved))
+        assert message.startswith("no authorization server was found")
+        assert other.seen == []
 
 
 async def test_a_stored_login_does_not_follow_its_server_to_another_host(marked: Marked, tmp_path: Path) -> None:

@@ -259,6 +259,7 @@ async def test_certificates_of_the_environment_count_unless_it_is_not_trusted(
         ("cert", "encrypted", "its key is encrypted: give (certificate, key, password)"),
         ("proxy", "ftp://127.0.0.1:9", "Unknown scheme"),
         ("proxy", f"socks9://user:{SECRET}@127.0.0.1:9", "Unknown scheme"),
+        ("proxy", f"user:{SECRET}@127.0.0.1:9", "Unknown scheme"),
         (
             "auth",
             httpx.BasicAuth("user", SECRET),
@@ -266,7 +267,7 @@ async def test_certificates_of_the_environment_count_unless_it_is_not_trusted(
         ),
         ("auth", "Bearer x", "not str"),
     ],
-    ids=["verify", "cert", "encrypted", "scheme", "unknown scheme", "auth of httpx", "text"],
+    ids=["verify", "cert", "encrypted", "scheme", "unknown scheme", "no scheme", "auth of httpx", "text"],
 )
 async def test_an_option_that_cannot_work_is_refused_before_anything_is_sent(
     *, kind: str, option: str, value: Any, told: str, certified: Certificates, marked: Marked, tmp_path: Path
@@ -345,8 +346,9 @@ async def test_a_refusal_of_the_proxy_is_distinguished_from_the_server(
 
 
 @KINDS
-async def test_the_login_of_a_proxy_object_is_redacted_if_it_comes_back(
-    kind: str, marked: Marked, tmp_path: Path
+@pytest.mark.parametrize("where", ["object", "environment"])
+async def test_the_login_of_a_proxy_is_redacted_if_it_comes_back(
+    kind: str, where: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def repeat(request: Request) -> list[bytes]:
         return [reply(403, request.headers["proxy-authorization"].encode(), content_type="text/plain")]
@@ -354,10 +356,14 @@ async def test_the_login_of_a_proxy_object_is_redacted_if_it_comes_back(
     with raw_server(repeat) as proxy:
         url = f"http://user:{SECRET}@127.0.0.1:{proxy.port}"
         options = Options(proxy=httpx2.Proxy(url, headers={"X-Client": "me"}))
+        if where == "environment":
+            options = Options()
+            monkeypatch.setenv("HTTP_PROXY", url)
+            monkeypatch.delenv("NO_PROXY", raising=False)
         failure = await failure_of(http("http://server.invalid/mcp", kind=kind), options, cwd=tmp_path)
 
-    assert 'Said: "Basic [redacted]"' in failure.message
-    assert {request.headers.get("x-client") for request in proxy.seen} == {"me"}
+    assert '[redacted]"' in failure.message
+    assert {request.headers.get("x-client") for request in proxy.seen} == {"me" if where == "object" else None}
 
 
 @KINDS
