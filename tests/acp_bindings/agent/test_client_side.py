@@ -461,7 +461,8 @@ async def test_a_terminal_that_is_created_while_the_turn_is_cancelled_is_release
             await anyio.sleep(0.01)
         await client.cancel(session)
         terminals.may_create.set()
-    assert terminals.seen == ["create", "release"]
+    # Trio may only deliver the cancellation after the next request was sent.
+    assert [each for each in terminals.seen if each != "wait_for_exit"] == ["create", "release"]
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
