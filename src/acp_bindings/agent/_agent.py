@@ -492,7 +492,7 @@ class Agent(Generic[M]):
         if offers.on_mode and not offers.modes:
             raise ValueError(f"{name} has a function decorated with @agent.on_mode, but no mode; add them with mode()")
         if offers.modes and MODE in offers.options:
-            raise ValueError(f'{name} has modes, which are the option "{MODE}" in v2; give its own option another id')
+            raise ValueError(f'{name} has modes, which are the option "{MODE}"; give its own option another id')
         for method in self._extensions:
             need = AGENT_METHODS.get(method)
             if need and need not in (*self._capabilities, "session"):

@@ -34,7 +34,7 @@ async def outcome_of(answer: object, what: str) -> Any:
 
 
 MODE = "mode"
-"""The id of the config option that has the modes in v2."""
+"""The id of the config option that has the modes."""
 
 
 @dataclass(frozen=True)
@@ -141,13 +141,11 @@ class Offers:
             for id_, option in self.options.items()
             if option.values is not None or client.supports("config_options.boolean")
         ]
-        if client.version == 1:
-            return options
         if self.modes:
             values = {id_: mode["name"] for id_, mode in self.modes.items()}
             mode = Option(MODE, "Mode", values, session.mode or "", category="mode")
             options.insert(0, mode.to_json(session.mode or ""))
-        return options_from_v1(options)
+        return options if client.version == 1 else options_from_v1(options)
 
     def restored(self, kept: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values of the options that a stored session has, or the defaults, by id."""

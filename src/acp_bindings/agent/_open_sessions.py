@@ -174,12 +174,12 @@ class OpenSessions(Generic[M]):
 
     async def set_mode(self, request: Any, connection: Connection) -> None:
         """Change the mode of a session."""
-        await self._find(request.session_id, connection).set_mode(request.mode_id, by_client=True)
+        await self._find(request.session_id, connection).set_mode(request.mode_id)
 
     async def set_option(self, request: Any, connection: Connection) -> Any:
-        """Change a config option of a session; in v2 also its mode."""
+        """Change a config option of a session, or its mode."""
         session = self._find(request.session_id, connection)
-        if request.config_id == MODE and self.offers.modes and session.client.version > 1:
+        if request.config_id == MODE and self.offers.modes:
             await session.set_mode(request.value, by_client=True)
         else:
             await session.set_option(request.config_id, request.value, by_client=True)

@@ -462,10 +462,9 @@ class Session(Generic[M]):
             await outcome_of(self._offers.on_mode(self, mode), "the function of @agent.on_mode")
         self.mode = mode
         self._keep_settings()
-        if self.client.version > 1:
-            await self._announce_options(by_client=by_client)
-        elif not by_client:
+        if self.client.version == 1:
             await self.show(v1.CurrentModeUpdate(current_mode_id=mode))
+        await self._announce_options(by_client=by_client)
 
     async def set_option(self, id_: str, value: str | bool, *, by_client: bool = False) -> None:
         """Change a config option, and announce it.

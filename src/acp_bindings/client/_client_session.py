@@ -104,7 +104,7 @@ class Session:
         await self._conversation.cancel()
 
     async def set_mode(self, mode: str) -> None:
-        """Set the mode, by its id in `SessionState.modes`. In v2 this sets the config option of the category `mode`.
+        """Set the mode, by its id in `SessionState.modes`. This sets the config option of the category `mode`, if any.
 
         Raises:
             ValueError: the agent has not advertised this mode.
@@ -113,13 +113,12 @@ class Session:
         known = [each.id for each in self.state.modes]
         if mode not in known:
             raise ValueError(f'the agent has not advertised the mode "{mode}"; available: {", ".join(known) or "none"}')
-        if self._conversation.folding.has_modes:
-            wire: Any = self._host.peer.protocol
-            await self._host.ask(wire.SetSessionModeRequest(session_id=self.id, mode_id=mode))
-            self._conversation.folding.change(mode=mode)
-            return
-        option = next(each for each in self.state.config_options if each.category == "mode")
-        await self.set_option(option.id, mode)
+        for option in self.state.config_options:
+            if option.category == "mode" and option.type == "select":
+                await self.set_option(option.id, mode)
+                return
+        await self._host.ask(v1.SetSessionModeRequest(session_id=self.id, mode_id=mode))
+        self._conversation.folding.change(mode=mode)
 
     async def set_option(self, option_id: str, value: str | bool) -> None:
         """Set a config option, such as the model, by its id in `SessionState.config_options`.

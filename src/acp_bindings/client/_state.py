@@ -64,7 +64,7 @@ class SessionState:
     plan: tuple[v1.PlanEntry, ...] = ()
     """The entries of the plan; in v2 those of all plans."""
     mode: str | None = None
-    """The id of the current mode. In v2 it is the value of the config option of the category `mode`."""
+    """The id of the current mode. It is the value of the config option of the category `mode`, if there is one."""
     modes: tuple[v1.SessionMode, ...] = ()
     """The available modes."""
     config_options: tuple[v1.SessionConfigOption, ...] = ()
@@ -173,8 +173,6 @@ class Folding:
         """The message that the next chunk continues."""
         self._current_at = 0
         self._plans: dict[str, tuple[v1.PlanEntry, ...]] = {}
-        self.has_modes = False
-        """True if the agent has modes apart from its config options."""
         self._rest: dict[str, Any] = {"usage": Usage()}
         """The fields of the state other than the entries."""
         self._state: SessionState | None = None
@@ -248,7 +246,7 @@ class Folding:
     def opened(self, response: Any) -> None:
         """Fold the response that created, loaded or resumed the session."""
         if (modes := known_member(response, "modes")) is not None:
-            self.has_modes, given = True, v1.SessionModeState.model_validate(modes.model_dump())
+            given = v1.SessionModeState.model_validate(modes.model_dump())
             self.change(mode=given.current_mode_id, modes=tuple(given.available_modes))
         if options := known_member(response, "config_options"):
             self.options(options)
@@ -383,7 +381,7 @@ class Folding:
 
     def take_options(self, update: v1.ConfigOptionUpdate) -> None:
         self.change(config_options=tuple(update.config_options))
-        for option in () if self.has_modes else update.config_options:
+        for option in update.config_options:
             if option.category == "mode" and isinstance(option, v1.SessionConfigOptionSelect):
                 modes = (
                     v1.SessionMode(id=each.value, name=each.name, description=each.description)

@@ -105,11 +105,12 @@ async def test_new_sessions_have_the_defaults_and_advertise_their_settings(versi
         if version == 1:
             assert response.modes.current_mode_id == "ask"
             assert [each.name for each in response.modes.available_modes] == ["Ask", "Code"]
-            assert set(options) == {"model"}
+            assert set(options) == {"mode", "model"}
             await client.until(lambda: client.of(response.session_id, "available_commands_update"))
         else:
             assert set(options) == {"mode", "model", "verbose"}
-            assert options["mode"].category == "mode"
+        assert (options["mode"].category, options["mode"].current_value) == ("mode", "ask")
+        assert [each.name for each in options["mode"].options] == ["Ask", "Code"]
         await client.prompt(response.session_id, "tell")
         assert client.text(response.session_id) == "ask small False"
 
@@ -124,18 +125,28 @@ async def test_the_client_sets_modes_and_options(version: int) -> None:
 
     async with talking(agent, version) as client:
         session = await client.new()
-        if version == 1:
-            await client.ask("session/set_mode", sessionId=session, modeId="code")
-            value: Any = {"value": "big"}
-        else:
-            value = {"type": "id", "value": "code"}
-            await client.ask("session/set_config_option", sessionId=session, configId="mode", **value)
-            value = {"type": "id", "value": "big"}
-        response = await client.ask("session/set_config_option", sessionId=session, configId="model", **value)
-        assert "big" in [each.current_value for each in response.config_options]
+        for option, value in (("mode", "code"), ("model", "big")):
+            params = {"configId": option, "value": value, **({} if version == 1 else {"type": "id"})}
+            response = await client.ask("session/set_config_option", sessionId=session, **params)
+            assert value in [each.current_value for each in response.config_options]
         await client.prompt(session, "tell")
         assert client.text(session) == "code big False"
         assert changes == [(session, "code"), (session, "big")]
+
+
+async def test_modes_and_their_option_stay_the_same_in_v1() -> None:
+    async with talking(settable()) as client:
+        session = await client.new()
+        params = {"sessionId": session, "configId": "mode", "value": "code"}
+        await client.ask("session/set_config_option", **params)
+        await client.until(lambda: client.of(session, "current_mode_update"))
+        assert client.of(session, "current_mode_update")[-1].current_mode_id == "code"
+        await client.ask("session/set_mode", sessionId=session, modeId="ask")
+        await client.until(lambda: client.of(session, "config_option_update"))
+        (update,) = client.of(session, "config_option_update")
+        assert [each.current_value for each in update.config_options] == ["ask", "small"]
+        await client.prompt(session, "tell")
+        assert client.text(session) == "ask small False"
 
 
 async def test_a_boolean_option_is_offered_to_clients_that_have_them() -> None:
@@ -169,7 +180,7 @@ async def test_changes_by_the_agent_are_announced(version: int) -> None:
         session = await client.new()
         await client.prompt(session, "change")
         kinds = [each.session_update for each in client.of(session)]
-        assert kinds.count("config_option_update") == (1 if version == 1 else 2)
+        assert kinds.count("config_option_update") == 2
         assert kinds.count("current_mode_update") == (1 if version == 1 else 0)
 
 

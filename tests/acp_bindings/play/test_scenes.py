@@ -52,9 +52,7 @@ async def test_the_scenes_have_every_word_of_the_protocol(version: int) -> None:
     package = PACKAGES[version]
     said = [each for each in messages_in(client.recording) if "method" in each]
     shown = {word for each in said for word in words_in(package, each)}
-    # In v1, modes are no config option.
-    not_shown = {*NOT_SHOWN, *([("SessionConfigOption", "category", "mode")] if version == 1 else [])}
-    assert words_for_clients(package) - shown - not_shown == set()
+    assert words_for_clients(package) - shown - {*NOT_SHOWN} == set()
     methods = {each["method"] for each in said}
     for_clients = {
         name

@@ -447,7 +447,7 @@ async def test_an_agent_may_refuse_a_value_that_it_offers(tmp_path: Path, error:
 
     results = [each for each in report.results if each.check.id.startswith("sessions.")]
     assert [each.status for each in results] == [status, status]
-    assert "the value 'large', which is offered, cannot be set" in results[-1].message
+    assert "the value 'code', which is offered, cannot be set" in results[-1].message
 
 
 @pytest.mark.anyio
