@@ -142,9 +142,11 @@ class Offers:
             if option.values is not None or client.supports("config_options.boolean")
         ]
         if self.modes:
-            values = {id_: mode["name"] for id_, mode in self.modes.items()}
-            mode = Option(MODE, "Mode", values, session.mode or "", category="mode")
-            options.insert(0, mode.to_json(session.mode or ""))
+            values = [
+                {"value" if key == "id" else key: text for key, text in each.items()} for each in self.modes.values()
+            ]
+            mode = {"type": "select", "id": MODE, "name": "Mode", "category": "mode", "currentValue": session.mode}
+            options.insert(0, {**mode, "options": values})
         return options if client.version == 1 else options_from_v1(options)
 
     def restored(self, kept: Mapping[str, Any]) -> dict[str, Any]:

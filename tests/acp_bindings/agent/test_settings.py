@@ -110,7 +110,8 @@ async def test_new_sessions_have_the_defaults_and_advertise_their_settings(versi
         else:
             assert set(options) == {"mode", "model", "verbose"}
         assert (options["mode"].category, options["mode"].current_value) == ("mode", "ask")
-        assert [each.name for each in options["mode"].options] == ["Ask", "Code"]
+        values = [(each.value, each.name, each.description) for each in options["mode"].options]
+        assert values == [("ask", "Ask", "Asks first"), ("code", "Code", None)]
         await client.prompt(response.session_id, "tell")
         assert client.text(response.session_id) == "ask small False"
 
