@@ -276,13 +276,13 @@ class OpenSessions(Generic[M]):
             await session.show(v1.AvailableCommandsUpdate(available_commands=[*session.commands]), after_response=True)
 
     def _handler_of(self, turn: Turn[M]) -> Callable[[Turn[M]], Awaitable[object]]:
-        """Return the handler of the slash command with which the prompt begins, or that of prompts."""
-        first = turn.prompt[0] if turn.prompt else None
-        if isinstance(first, v1.TextContent) and first.text.startswith("/"):
-            name, *rest = first.text.split(None, 1)
-            if command := self.offers.commands.get(name[1:]):
-                turn.command, turn.arguments = command.name, "".join(rest).rstrip()
-                return command.handler
+        """Return the handler of the first slash command with which a text of the prompt begins, or that of prompts."""
+        for block in turn.prompt:  # some clients send what is attached first
+            if isinstance(block, v1.TextContent) and block.text.lstrip().startswith("/"):
+                name, *rest = block.text.split(None, 1)
+                if command := self.offers.commands.get(name[1:]):
+                    turn.command, turn.arguments = command.name, "".join(rest).rstrip()
+                    return command.handler
         return self.handler
 
     async def _echo(self, session: Session[M], turn: Turn[M]) -> None:

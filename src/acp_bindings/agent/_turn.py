@@ -49,7 +49,7 @@ class Turn(Generic[M]):
         self.meta = request.meta
         """The `_meta` of the request; None without it."""
         self.command: str | None = None
-        """The name of the slash command with which the prompt begins, if the agent has it."""
+        """The name of the first slash command of the agent with which a text of the prompt begins; None without one."""
         self.arguments = ""
         """The text after the command."""
         self.message_id = session.new_id("message")

@@ -212,7 +212,7 @@ async def test_a_handler_may_refuse_a_value() -> None:
             await client.ask("session/set_config_option", sessionId=session, configId="key", value="b")
 
 
-@pytest.mark.parametrize("text", ["/plan a garden", "/plan\ta garden ", "/plan\na garden"])
+@pytest.mark.parametrize("text", ["/plan a garden", "/plan\ta garden ", "/plan\na garden", "\n /plan a garden"])
 async def test_commands_have_their_own_handlers(version: int, text: str) -> None:
     async with talking(settable(), version) as client:
         session = await client.new()
@@ -221,6 +221,16 @@ async def test_commands_have_their_own_handlers(version: int, text: str) -> None
         since = len(client.updates)
         await client.prompt(session, "/unknown")
         assert client.text(session, since=since) == "ask small False"
+
+
+async def test_a_command_may_follow_what_the_client_attaches(version: int) -> None:
+    texts = ["/tmp/plan.py is attached", "/plan a garden", "/plan a house"]
+    async with talking(settable(), version) as client:
+        session = await client.new()
+        prompt = [{"type": "text", "text": text} for text in texts]
+        await client.ask("session/prompt", sessionId=session, prompt=prompt)
+        await client.until(lambda: client.text(session))
+        assert client.text(session) == "plan for a garden"
 
 
 @pytest.mark.parametrize("general", [[], ["help"]])
@@ -259,7 +269,7 @@ async def test_a_session_has_commands_in_addition_to_those_of_the_agent(version:
     assert heard == ["/plan"]
 
 
-@pytest.mark.parametrize("text", ["/ plan a garden", "/\nplan", "/", " /plan"])
+@pytest.mark.parametrize("text", ["/ plan a garden", "/\nplan", "/", "a /plan"])
 async def test_a_slash_without_a_name_is_not_a_command(text: str) -> None:
     async with talking(settable()) as client:
         session = await client.new()
