@@ -61,6 +61,8 @@ async def obey(turn: Turn) -> None:
     for block in turn.prompt:
         if isinstance(block, v1.ResourceLink):
             await turn.say(f"you gave me {block.name}\n")
+        if isinstance(block, v1.EmbeddedResource):
+            await turn.say(f"you gave me {block.resource.uri}\n")
         for line in block.text.splitlines() if isinstance(block, v1.TextContent) else ():
             name, _, rest = line.strip().partition(" ")
             try:

@@ -32,9 +32,9 @@ async def test_the_agent_responds_with_its_version_and_capabilities(place: Place
         assert talk.agent.version == version
         assert talk.agent.info is not None
         assert talk.agent.info.name == "example-agent"
-        mcp = ["mcp.stdio", "mcp.http", *(["mcp.sse"] if version == 1 else [])]
+        others = ["prompt.embedded_context", "mcp.stdio", "mcp.http", *(["mcp.sse"] if version == 1 else [])]
         sessions = {"additional_directories", "close", "delete", "list", "load", "resume"}
-        assert talk.agent.names() == {"session", *(f"session.{each}" for each in sessions), *mcp}
+        assert talk.agent.names() == {"session", *(f"session.{each}" for each in sessions), *others}
 
 
 @pytest.mark.requirement("R38", "R34")
@@ -43,9 +43,11 @@ async def test_a_prompt_of_text_and_links_is_answered_with_updates(place: Place,
         session = await talk.new(place.project)
         wire = talk.wire
         link = wire.ResourceLink(name="notes.txt", uri="file:///notes.txt")
-        request = wire.PromptRequest(session_id=session, prompt=[wire.TextContent(text="say Hello"), link])
+        file = wire.EmbeddedResource(resource=wire.TextResourceContents(uri="file:///a.txt", text="say no"))
+        request = wire.PromptRequest(session_id=session, prompt=[wire.TextContent(text="say Hello"), link, file])
         await talk.ask(request)
-        await talk.seen.until(lambda: talk.seen.text() == "Hello\nyou gave me notes.txt\n")
+        said = "Hello\nyou gave me notes.txt\nyou gave me file:///a.txt\n"
+        await talk.seen.until(lambda: talk.seen.text() == said)
 
 
 async def test_a_tool_of_a_stdio_server_is_called_and_its_call_is_shown(place: Place, version: int) -> None:

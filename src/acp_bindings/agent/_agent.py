@@ -40,8 +40,8 @@ PromptHandler: TypeAlias = "Callable[[Turn[M]], Awaitable[StopReason | None]]"
 
 H = TypeVar("H", bound=Callable[..., Any])
 
-Content: TypeAlias = Literal["audio", "embedded_context", "image"]
-"""The content of prompts in addition to text and links."""
+Content: TypeAlias = Literal["audio", "image"]
+"""The content of prompts in addition to text, links and embedded files."""
 
 Capability: TypeAlias = Literal[
     "auth.status",
@@ -120,7 +120,7 @@ class Agent(Generic[M]):
             sessions: where sessions are stored: `FolderSessions`, `RedisSessions`, or your own `SessionStore`. By
                 default they are in memory, and lost when the process ends.
             protocols: the supported protocol packages, one for each version.
-            accepts: the content of prompts in addition to text and links.
+            accepts: the content of prompts in addition to text, links and embedded files.
             prompts: the response to a prompt for a session that is busy: an error, or that of its own turn, which
                 begins when those before have ended.
             capabilities: further capabilities, whose methods you handle with `on`.
@@ -146,6 +146,7 @@ class Agent(Generic[M]):
         self._protocols = tuple(protocols)
         of_prompts: list[Any] = [f"prompt.{each}" for each in accepts]
         self._capabilities: set[AgentCapability] = {
+            "prompt.embedded_context",
             "session.additional_directories",
             "session.close",
             "session.delete",

@@ -97,7 +97,7 @@ class Play(Served):
             mcp=_AnyServers(),
             sessions=_Sessions(),
             protocols=[each for number, each in packages.items() if only in (None, number)],
-            accepts=("audio", "embedded_context", "image"),
+            accepts=("audio", "image"),
             without={*without, "mcp.sse"} if only == 2 else without,
             auth_methods=[login] if auth else (),
             new_id=self._new_id,

@@ -1064,7 +1064,7 @@ async def test_a_turn_has_the_meta_of_its_request(version: int) -> None:
 
 
 async def test_turn_text_includes_links_and_embedded_text() -> None:
-    agent = Agent("reader", version="1.0", accepts={"embedded_context"})
+    agent = Agent("reader", version="1.0")
     texts: list[str] = []
 
     @agent.prompt
@@ -1087,7 +1087,7 @@ async def test_the_title_of_a_session_leaves_out_the_content_of_attached_files(v
         {"type": "text", "text": "see\n"},
         {"type": "resource_link", "name": "notes", "uri": "file:///notes"},
     ]
-    agent = Agent("reader", version="1.0", accepts={"embedded_context"})
+    agent = Agent("reader", version="1.0")
 
     @agent.prompt
     async def read(turn: Turn) -> None: ...
