@@ -241,7 +241,7 @@ def text_of(block: Any) -> str:
     if isinstance(block, v1.ResourceLink):
         return f"[{block.title or block.name}]({block.uri})"
     if isinstance(block, v1.EmbeddedResource) and isinstance(block.resource, v1.TextResourceContents):
-        return block.resource.text
+        return f'<context ref="{block.resource.uri}">\n{block.resource.text}\n</context>'
     return ""
 
 

@@ -79,7 +79,10 @@ class Turn(Generic[M]):
 
     @property
     def text(self) -> str:
-        """The text of the prompt. Links and embedded text are included, as `[name](uri)` and as they are."""
+        """The text of the prompt, with links as `[name](uri)` and embedded text files as `<context ref="uri">`.
+
+        Embedded files that are not text are left out, like images and audio.
+        """
         return "\n".join(text for block in self.prompt if (text := text_of(block)))
 
     @property

@@ -1078,7 +1078,7 @@ async def test_turn_text_includes_links_and_embedded_text() -> None:
     ]
     async with served(agent) as server, server.client() as client:
         await client.ask("session/prompt", sessionId=await client.new(), prompt=blocks)
-    assert texts == ["see\n[notes](file:///notes)\nembedded"]
+    assert texts == ['see\n[notes](file:///notes)\n<context ref="file:///a">\nembedded\n</context>']
 
 
 async def test_the_title_of_a_session_leaves_out_the_content_of_attached_files(version: int) -> None:
