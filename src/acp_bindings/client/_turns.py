@@ -70,8 +70,8 @@ class Running:
         self.reason: str | None = None
         self.ending: Any = None
         self.error: BaseException | None = None
-        self.scope = anyio.CancelScope()
-        """The scope of the task that waits for the end."""
+        self.scope: anyio.CancelScope
+        """The scope of the task that waits for the end. `start` makes it, because a callback of the loop cannot."""
         self.cancelled = False
         """True if the agent was asked to end the turn."""
         self.abandoned = False
@@ -217,6 +217,7 @@ class Conversation:
             self.check_free()
             await self.stop(self.turn)
         self.check_free()
+        turn.scope = anyio.CancelScope()
         self.host.start(self._run, turn)
         turn.started = True
         self.turn = turn

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from contextvars import ContextVar
-from typing import Any
+from collections.abc import Callable
+from contextvars import Context, ContextVar
+from typing import Any, TypeVar
 
 import anyio
 import pytest
@@ -16,6 +17,8 @@ from acp_bindings.setup import CapabilityNotAdvertised, RequestError
 from tests.acp_bindings.client.support import Agent, Turn, chunk, connected, hello, said, until_cancelled
 
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("version", [1, 2])]
+
+T = TypeVar("T")
 
 
 async def test_a_loop_gets_the_updates_of_the_turn_in_v1(version: int) -> None:
@@ -128,6 +131,27 @@ async def test_the_next_prompt_may_be_made_as_soon_as_the_task_of_a_turn_is_canc
         raw.prompt = hello
         first.cancel()
         assert await asyncio.create_task(greet()) == "end_turn"
+
+
+async def in_a_callback(function: Callable[[], T]) -> T:
+    """Call *function* as user interfaces do: in a callback of the event loop, in which anyio finds no task."""
+    result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+
+    def call() -> None:
+        try:
+            result.set_result(function())
+        except Exception as error:  # noqa: BLE001 - raised where the result is awaited
+            result.set_exception(error)
+
+    asyncio.get_running_loop().call_soon(call, context=Context())
+    return await result
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_callback_of_the_event_loop_may_send_a_prompt(version: int) -> None:
+    async with connected(Agent(version, hello)) as agent, agent.session(cwd="/project") as session:
+        task = await in_a_callback(lambda: asyncio.ensure_future(session.prompt("Hi")))
+        assert await task == "end_turn"
 
 
 async def test_the_block_of_a_turn_waits_for_its_end(version: int) -> None:
