@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
+from anyio.lowlevel import current_token
 
 from acp_bindings import v1
 from acp_bindings._models.base import known_member
@@ -78,6 +81,10 @@ class AgentLink:
         """The sessions that could not be loaded again, until that is reported."""
         self._failing: list[Running] = []
         """The turns of the connection that was lost. Later ones wait for the next connection."""
+        self._to_start: deque[Callable[[], Coroutine[Any, Any, object]]] = deque()
+        self._any_to_start = anyio.Event()
+        loop: Any = current_token().native_token
+        self._call_soon = getattr(loop, "call_soon_threadsafe", None) or loop.run_sync_soon
 
     async def open(self, connection: Connection, handshake: ClientHandshake, *, timeout: float | None) -> None:
         """Send `initialize` on a connection, and use the connection from now on.
@@ -152,6 +159,23 @@ class AgentLink:
             self.tasks.start_soon(work, *arguments)
         except RuntimeError:
             raise ConnectionClosed("the connection was closed") from None
+
+    def start_anywhere(self, work: Callable[[], Coroutine[Any, Any, object]]) -> None:
+        """Run *work* like `start`, also if this is called in another thread or a callback, as by the garbage collector.
+
+        Nothing is run or raised if the connection was closed.
+        """
+        self._to_start.append(work)
+        with suppress(RuntimeError):  # the event loop has ended
+            self._call_soon(self._any_to_start.set)
+
+    async def start_all(self) -> None:
+        """Start what `start_anywhere` was given, until this is cancelled."""
+        while True:
+            await self._any_to_start.wait()
+            self._any_to_start = anyio.Event()
+            while self._to_start:
+                self.tasks.start_soon(self._to_start.popleft())
 
     async def create(
         self, request: Any, refused: tuple[RefusedServer, ...], assume: Collection[str], timeout: float | None

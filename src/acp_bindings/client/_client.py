@@ -189,6 +189,7 @@ class Client:
         error: BaseException | None = None
         async with opened as connection, anyio.create_task_group() as tasks:
             link = self._link(tasks=tasks)
+            tasks.start_soon(link.start_all)
             try:
                 if reach is not None:
                     stay = partial(

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import takewhile
-from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
@@ -175,7 +174,6 @@ class Conversation:
         """The time of the last update after the response that was history, and at first of the response."""
         self._questions: set[anyio.CancelScope] = set()
         """The scopes of requests to the user that are open."""
-        self._thread = get_ident()
 
     @property
     def id(self) -> str:
@@ -302,7 +300,8 @@ class Conversation:
     async def stop(self, turn: Running) -> None:
         """Cancel a turn that was abandoned or whose session is closed, and wait for its end."""
         turn.discard()
-        if not turn.cancelled:
+        # A turn that has ended is not cancelled, because that would cancel the next one.
+        if not (turn.cancelled or turn.ended.is_set()):
             with anyio.move_on_after(self.host.patience), contextlib.suppress(AcpError):
                 await self.cancel()
         await turn.ended.wait()
@@ -319,9 +318,7 @@ class Conversation:
         """Cancel a turn in the background, because its iterator was dropped."""
         turn.abandoned = True
         turn.discard()
-        if get_ident() == self._thread:
-            with contextlib.suppress(ConnectionClosed):
-                self.host.start(self.stop, turn)
+        self.host.start_anywhere(partial(self.stop, turn))
 
     @contextmanager
     def asking(self) -> Generator[anyio.CancelScope]:

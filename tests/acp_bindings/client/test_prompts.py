@@ -8,6 +8,7 @@ from contextvars import Context, ContextVar
 from typing import Any, TypeVar
 
 import anyio
+import anyio.to_thread
 import pytest
 
 from acp_bindings import v1
@@ -152,6 +153,49 @@ async def test_a_callback_of_the_event_loop_may_send_a_prompt(version: int) -> N
     async with connected(Agent(version, hello)) as agent, agent.session(cwd="/project") as session:
         task = await in_a_callback(lambda: asyncio.ensure_future(session.prompt("Hi")))
         assert await task == "end_turn"
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_an_iterator_that_is_dropped_in_a_callback_cancels_the_turn(version: int) -> None:
+    async with connected(Agent(version, until_cancelled)) as agent, agent.session(cwd="/project") as session:
+        turn = session.prompt("Count")
+        kept = [aiter(turn)]
+        await anext(kept[0])
+        await in_a_callback(kept.clear)
+        assert await turn == "cancelled"
+
+
+async def test_an_iterator_that_is_dropped_in_another_thread_cancels_the_turn(version: int) -> None:
+    async with connected(Agent(version, until_cancelled)) as agent, agent.session(cwd="/project") as session:
+        turn = session.prompt("Count")
+        kept = [aiter(turn)]
+        await anext(kept[0])
+        await anyio.to_thread.run_sync(kept.clear)
+        assert await turn == "cancelled"
+
+
+async def test_an_iterator_that_is_dropped_just_before_the_end_does_not_cancel_the_next_turn(version: int) -> None:
+    kept: list[Any] = []
+
+    async def two_words(turn: Turn) -> str:
+        await turn.say("first")
+        if turn.text == "One":
+            await go_on.wait()
+        await turn.say("last")
+        return "end_turn"
+
+    def drop(_: Session, update: Any, __: bool) -> None:
+        if "last" in str(update):
+            kept.clear()
+
+    go_on = anyio.Event()
+    async with connected(Agent(version, two_words), on_update=drop) as agent, agent.session(cwd="/project") as session:
+        turn = session.prompt("One")
+        kept = [aiter(turn)]
+        await anext(kept[0])
+        go_on.set()
+        await turn
+        assert await session.prompt("Two") == "end_turn"
 
 
 async def test_the_block_of_a_turn_waits_for_its_end(version: int) -> None:
