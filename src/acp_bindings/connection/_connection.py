@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, Self, TypeAlias, TypedDict, TypeVar, 
 import anyio
 import anyio.lowlevel
 from anyio.abc import TaskStatus
+from anyio.lowlevel import EventLoopToken, current_token
 
 from acp_bindings._envelope import Line, line_of
 from acp_bindings._models.base import NotificationParams
@@ -141,8 +142,10 @@ class Connection:
         self._in_a_row = 0
         """Notifications sent since other tasks last ran."""
         self._lines = LineBuffer(limit=limit)
+        self._loop: EventLoopToken | None = None
+        """The event loop of the block, once it has been entered."""
         self._thread: int | None = None
-        """The thread of the block, once it has been entered."""
+        """The thread of the block. Where speed matters, it is compared instead of the event loop."""
         self.gone: ConnectionClosed | None = None
         """Why the connection has ended, which requests raise from now on; None while the peer is there."""
         self._rejection = ""
@@ -229,9 +232,9 @@ class Connection:
             TypeError: *params* belong to no method, or not to *method*.
             ValueError: the method is not for the peer to handle.
             EncodeError: *params* cannot be sent.
-            RuntimeError: this is called outside of the block, in another thread, or by an exclusive handler.
+            RuntimeError: this is called outside of the block, in another event loop, or by an exclusive handler.
         """
-        if get_ident() != self._thread:
+        if current_token() != self._loop:
             raise RuntimeError(self._wrong_place("send requests"))
         turn = TURN.get()
         if self._serving.is_alone(turn):
@@ -325,12 +328,12 @@ class Connection:
         Raises:
             ConnectionClosed: the peer has gone and all its messages have been handled, or `close` was called. *what* is
                 cancelled.
-            RuntimeError: this is called outside the block, in another thread, or by a handler that blocks all other
+            RuntimeError: this is called outside the block, in another event loop, or by a handler that blocks all other
                 messages.
         """
         turn = TURN.get()
         try:
-            if get_ident() != self._thread:
+            if current_token() != self._loop:
                 raise RuntimeError(self._wrong_place("wait"))
             if self._serving.is_alone(turn):
                 raise RuntimeError("an exclusive handler cannot wait for the peer: no message is read before it ends")
@@ -370,7 +373,7 @@ class Connection:
         """Open the connection. A connection can be used only once."""
         if self._thread is not None:
             raise RuntimeError("this connection has already been used; create a new one")
-        self._thread = get_ident()
+        self._loop, self._thread = current_token(), get_ident()
         await self._block.__aenter__()
         return self
 
@@ -381,10 +384,10 @@ class Connection:
         await self._block.__aexit__(kind, error, traceback)
 
     def _wrong_place(self, do: str) -> str:
-        """The error for a call before the block or from another thread, which might wait forever."""
+        """The error for a call before the block or from another event loop, which might wait forever."""
         if self._thread is None:
             return f"the connection is not open: {do} in its `async with` block"
-        return f"the connection belongs to the event loop of another thread: {do} there, using `anyio.from_thread`"
+        return f"the connection belongs to another event loop: {do} there; from a thread, use `anyio.from_thread`"
 
     def _shown(self, text: str) -> str:
         """Return *text* of the peer without secrets."""

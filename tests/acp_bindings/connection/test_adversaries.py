@@ -376,14 +376,36 @@ async def test_calls_from_another_thread_raise_immediately() -> None:
             with pytest.raises(RuntimeError) as caught:
                 asyncio.run(use_it)
             refused.append(str(caught.value).partition(": ")[0])
-        with pytest.raises(RuntimeError, match="of another thread: close it there"):
+        with pytest.raises(RuntimeError, match="to another event loop: close it there"):
             connection.close()
 
     async with both() as (_, client):
         thread = threading.Thread(target=use, args=(client,))
         thread.start()
         thread.join()
-    assert refused == ["the connection belongs to the event loop of another thread"] * 3
+    assert refused == ["the connection belongs to another event loop"] * 3
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+def test_calls_in_another_event_loop_of_the_thread_raise_immediately() -> None:
+    ours, other = asyncio.new_event_loop(), asyncio.new_event_loop()
+    opened: asyncio.Future[Connection] = ours.create_future()
+    done = asyncio.Event()
+
+    async def hold() -> None:
+        async with both() as (_, client):
+            opened.set_result(client)
+            await done.wait()
+
+    holding = ours.create_task(hold())
+    connection = ours.run_until_complete(opened)
+    for use_it in (connection.request(NEW), connection.wait_for(anyio.sleep_forever())):
+        with pytest.raises(RuntimeError, match="belongs to another event loop"):
+            other.run_until_complete(asyncio.wait_for(use_it, 5))
+    done.set()
+    ours.run_until_complete(holding)
+    ours.close()
+    other.close()
 
 
 async def test_a_notification_after_the_end_raises_connection_closed() -> None:
