@@ -201,14 +201,14 @@ class SessionOpening:
 
 
 def _blocks(prompt: str | v1.ContentBlock | Iterable[v1.ContentBlock]) -> list[v1.ContentBlock]:
-    if isinstance(prompt, str):
+    if isinstance(prompt, str) and prompt:
         return [v1.TextContent(text=prompt)]
     # A model is iterable as well.
-    given: Any = [prompt] if isinstance(prompt, Model) else prompt
+    given: Any = [prompt] if isinstance(prompt, Model) or not hasattr(prompt, "__iter__") else prompt
     blocks: list[v1.ContentBlock] = [*given]
     if not blocks:
         raise ValueError("the prompt is empty; pass text or at least one block of content")
-    wrong = next((each for each in blocks if not hasattr(each, "type")), None)
-    if wrong is not None:
-        raise TypeError(f"a prompt is text or blocks such as v1.TextContent(text=…), not {type(wrong).__name__}")
+    for each in blocks:
+        if not hasattr(each, "type"):
+            raise TypeError(f"a prompt is text or blocks such as v1.TextContent(text=…), not {type(each).__name__}")
     return blocks

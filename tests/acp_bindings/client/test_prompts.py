@@ -86,11 +86,14 @@ async def test_content_that_the_agent_does_not_support_is_refused_before_it_is_s
     async with connected(raw) as agent, agent.session(cwd="/project") as session:
         with pytest.raises(CapabilityNotAdvertised, match=r"prompt\[0\]"):
             session.prompt(v1.ImageContent(data="", mime_type="image/png"))
-        with pytest.raises(ValueError, match="empty"):
-            session.prompt([])
-        wrong: Any = [b"bytes"]
-        with pytest.raises(TypeError, match="not bytes"):
-            session.prompt(wrong)
+        empty: list[Any] = ["", []]
+        for prompt in empty:
+            with pytest.raises(ValueError, match="empty"):
+                session.prompt(prompt)
+        wrong: dict[str, Any] = {"bytes": [b"bytes"], "NoneType": None}
+        for kind, prompt in wrong.items():
+            with pytest.raises(TypeError, match=f"not {kind}"):
+                session.prompt(prompt)
     assert not raw.of("PromptRequest")
 
 
