@@ -387,7 +387,9 @@ async def _elicited(elicit: Elicitation, request: v1.CreateElicitationRequest) -
     if answer is None:
         return v1.CreateElicitationResponseDecline()
     if isinstance(answer, Mapping):
-        return v1.CreateElicitationResponseAccept(content=dict(answer))
+        # A form may return None for an optional field that the user left empty. The protocol has no null there.
+        given = {name: value for name, value in answer.items() if value is not None}
+        return v1.CreateElicitationResponseAccept(content=given)
     return answer
 
 

@@ -84,7 +84,8 @@ class Client:
             files: reads and writes files for agents of v1.
             terminals: runs commands for agents of v1.
             elicitation: a function, plain or async, that is called with a `v1.CreateElicitationRequest` for a form. It
-                returns the values of the form, None to decline, or a `v1.CreateElicitationResponse`.
+                returns the values of the form (those that are None are left out), None to decline, or a
+                `v1.CreateElicitationResponse`.
             on_update: a plain function that is called with the session, each update, and True if it is history. It
                 gets every update, also between turns, and the states of v2, so annotate the update as `object`. It
                 must be fast, because all messages of the agent wait for it.

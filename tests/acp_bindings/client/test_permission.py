@@ -214,7 +214,7 @@ async def test_forms_are_answered_and_other_modes_are_declined(version: int) -> 
         return "end_turn"
 
     def form(request: v1.CreateElicitationRequest) -> dict[str, Any] | None:
-        return {"name": "Ada"} if request.message == "Who?" else None
+        return {"name": "Ada", "left_empty": None} if request.message == "Who?" else None
 
     raw.prompt = elicit
     async with connected(raw, elicitation=form) as agent, agent.session(cwd="/project") as session:
