@@ -45,7 +45,8 @@ class Session:
     def state(self) -> SessionState:
         """A snapshot of the session: messages, tool calls, plan, mode, options, commands, usage, title.
 
-        It includes the history of a loaded session, and everything that was received before this call.
+        It includes the history of a loaded session, and everything that was received before this call. Any thread may
+        take a snapshot.
         """
         return self._conversation.folding.state
 

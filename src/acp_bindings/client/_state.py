@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from pydantic.alias_generators import to_snake
@@ -176,36 +177,40 @@ class Folding:
         self._rest: dict[str, Any] = {"usage": Usage()}
         """The fields of the state other than the entries."""
         self._state: SessionState | None = None
+        self._lock = RLock()
+        """Held while something is folded or viewed, because user interfaces look at the state in other threads."""
 
     @property
     def state(self) -> SessionState:
         """The view of everything that was folded."""
-        if self._state is None:
-            if self._current:
-                self._changed.add(self._current_at)
-            for index in sorted(self._changed):
-                entry = self._entries[index]
-                self._view[index : index + 1] = [entry.message() if isinstance(entry, _Draft) else entry]
-            self._changed.clear()
-            self._own.clear()
-            self._state = SessionState(entries=tuple(self._view), **self._rest)
-        return self._state
+        with self._lock:
+            if self._state is None:
+                if self._current:
+                    self._changed.add(self._current_at)
+                for index in sorted(self._changed):
+                    entry = self._entries[index]
+                    self._view[index : index + 1] = [entry.message() if isinstance(entry, _Draft) else entry]
+                self._changed.clear()
+                self._own.clear()
+                self._state = SessionState(entries=tuple(self._view), **self._rest)
+            return self._state
 
     def take(self, update: Any) -> None:
         """Fold an update of v1, or one of v2 that v1 does not have."""
-        current = self._current
-        if current is not None and type(update) is current.kind and update.message_id == current.id:
-            # Nearly all updates are chunks that continue a message.
-            content = update.content
-            current.parts.append(_part(content))
+        with self._lock:
+            current = self._current
+            if current is not None and type(update) is current.kind and update.message_id == current.id:
+                # Nearly all updates are chunks that continue a message.
+                content = update.content
+                current.parts.append(_part(content))
+                self._state = None
+                return
             self._state = None
-            return
-        self._state = None
-        kind = _kind(update)
-        if role := _CHUNKS.get(kind):
-            self._chunk(role, update)
-        elif fold := _FOLDS.get(kind):
-            fold(self, update)
+            kind = _kind(update)
+            if role := _CHUNKS.get(kind):
+                self._chunk(role, update)
+            elif fold := _FOLDS.get(kind):
+                fold(self, update)
 
     def in_v1(self, update: Any) -> Sequence[SessionUpdate]:
         """Return an update of any version in the classes of v1, given what was folded before."""
@@ -222,10 +227,11 @@ class Folding:
 
     def say(self, blocks: Iterable[v1.ContentBlock]) -> None:
         """Add a prompt of the user, which the agent may echo."""
-        draft = self._begin(_Draft("user", None, v1.UserMessageChunk, local=True))
-        draft.parts += map(_part, blocks)
-        self._settle()  # a chunk of the user is an echo, which does not continue it
-        self._state = None
+        with self._lock:
+            draft = self._begin(_Draft("user", None, v1.UserMessageChunk, local=True))
+            draft.parts += map(_part, blocks)
+            self._settle()  # a chunk of the user is an echo, which does not continue it
+            self._state = None
 
     def end_prompt(self) -> None:
         """Take messages of the user from now on as other messages, not as an echo of the prompt."""
@@ -235,13 +241,15 @@ class Folding:
     def ask(self, tool_call: v1.ToolCallUpdate, *, merge: bool) -> None:
         """Add the tool call of a permission request: as an update, or only if it is new."""
         if merge or ("tool", tool_call.tool_call_id) not in self._at:
-            self._state = None
-            self.take_tool_call(tool_call)
+            with self._lock:
+                self._state = None
+                self.take_tool_call(tool_call)
 
     def change(self, **fields: Any) -> None:
         """Set fields of the state other than the entries."""
-        self._rest.update(fields)
-        self._state = None
+        with self._lock:
+            self._rest.update(fields)
+            self._state = None
 
     def opened(self, response: Any) -> None:
         """Fold the response that created, loaded or resumed the session."""

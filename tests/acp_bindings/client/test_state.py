@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -301,3 +302,24 @@ def test_snapshots_before_and_between_updates_of_a_tool_call_do_not_change() -> 
         begin,
         *(v1.ToolCall(tool_call_id="c1", title=each, status=each) for each in statuses),
     ]
+
+
+def test_an_update_that_arrives_while_another_thread_looks_at_the_state_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folding = Folding(v1)
+    one, other = (decode(v1.SessionUpdate, chunk("agent_message", each)) for each in ("a", "b"))
+    folding.take(one)
+    loop = Thread(target=folding.take, args=(other,))
+
+    def joined(parts: list[str]) -> list[v1.TextContent]:
+        whole = text("".join(parts))
+        monkeypatch.undo()
+        loop.start()
+        loop.join(0.1)  # it waits for the end of the look
+        return [whole]
+
+    monkeypatch.setattr("acp_bindings.client._state._joined", joined)
+    _ = folding.state
+    loop.join()
+    assert folding.state.messages[0].text == "ab"
