@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import anyio
 
 from acp_bindings.connection._outbox import Outbox, Place
 from acp_bindings.connection._stray import Stray
-from acp_bindings.connection.errors import BadAnswer, ConnectionClosed, RequestFailed
+from acp_bindings.connection.errors import BadAnswer, ConnectionClosed, RequestFailed, log
 from acp_bindings.jsonrpc import Codec
 from acp_bindings.messages import BadResponse, ErrorResponse, Id, Response
+
+Late: TypeAlias = Callable[[Any], object] | None
+"""Called with a result that its caller does not get."""
+
+_MOST_OPEN = 1000
+"""The number of open requests at which those that are given up are forgotten, even if `late` awaits the result."""
 
 
 class Call:
@@ -21,6 +27,7 @@ class Call:
         "answered",
         "error",
         "inside",
+        "late",
         "method",
         "over",
         "place",
@@ -30,8 +37,8 @@ class Call:
         "then",
     )
 
-    def __init__(self, then: Callable[[Any], Any] | None, *, inside: bool, stray: int) -> None:
-        self.then = then
+    def __init__(self, then: Callable[[Any], Any] | None, late: Late, *, inside: bool, stray: int) -> None:
+        self.then, self.late = then, late
         self.inside = inside
         """True if it was sent by a handler that all other messages wait for."""
         self.place: Place | None = None
@@ -69,6 +76,14 @@ class Call:
         else:
             self.error = BadAnswer(self.method, message.message, message.issues)
 
+    def drop(self) -> None:
+        """Call `late` with the result, if there is one, because the caller does not get it."""
+        if self.late and self.settled and self.error is None:
+            try:
+                self.late(self.result)
+            except Exception:  # noqa: BLE001 - `late` belongs to the caller
+                log.exception("late failed")
+
 
 class Calls:
     """The requests whose outcome has not been delivered yet."""
@@ -84,9 +99,9 @@ class Calls:
     def __len__(self) -> int:
         return len(self._open)
 
-    def begin(self, id_: Id, then: Callable[[Any], Any] | None, *, inside: bool) -> Call:
+    def begin(self, id_: Id, then: Callable[[Any], Any] | None, late: Late, *, inside: bool) -> Call:
         """Register a request that is about to be sent."""
-        call = self._open[id_] = Call(then, inside=inside, stray=self._stray.count)
+        call = self._open[id_] = Call(then, late, inside=inside, stray=self._stray.count)
         return call
 
     def settle(self, message: Response | ErrorResponse | BadResponse) -> Call | None:
@@ -95,6 +110,9 @@ class Calls:
         if call is not None:
             self._stray.answered = True
             call.settle(message)
+            if call.over:
+                del self._open[message.id]
+                call.drop()
         return call
 
     def fail(self, id_: Id, end: ConnectionClosed) -> None:
@@ -116,6 +134,8 @@ class Calls:
     def give_up(self, id_: Id) -> str | None:
         """Remove a request, and ask the peer to cancel it if there is no response yet.
 
+        It stays registered until the response if `late` awaits the result.
+
         Returns:
             Its method if there was no response.
         """
@@ -125,4 +145,7 @@ class Calls:
         if call.sent:
             self.cancelled = True
             self._outbox.add(self._codec.cancel(id_))
+            if call.late and len(self._open) < _MOST_OPEN:
+                self._open[id_] = call
+                return self._codec.pending[id_]
         return self._codec.forget(id_)

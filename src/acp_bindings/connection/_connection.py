@@ -18,7 +18,7 @@ from anyio.lowlevel import EventLoopToken, current_token
 from acp_bindings._envelope import Line, line_of
 from acp_bindings._models.base import NotificationParams
 from acp_bindings._processes.process import LineBuffer, to_the_end
-from acp_bindings.connection._calls import Call, Calls
+from acp_bindings.connection._calls import Call, Calls, Late
 from acp_bindings.connection._handlers import Handle, Handlers, check_role
 from acp_bindings.connection._outbox import ByteSink, Outbox
 from acp_bindings.connection._serving import TURN, Serving, Turn
@@ -183,7 +183,14 @@ class Connection:
         self._codec.protocol = protocol
 
     @overload
-    async def request(self, params: Asks[Result], *, method: None = None, timeout: float | None = None) -> Result: ...
+    async def request(
+        self,
+        params: Asks[Result],
+        *,
+        method: None = None,
+        timeout: float | None = None,
+        late: Callable[[Result], object] | None = None,
+    ) -> Result: ...
     @overload
     async def request(
         self,
@@ -206,6 +213,7 @@ class Connection:
         method: str | None = None,
         timeout: float | None = None,
         then: Callable[[Any], Any] | None = None,
+        late: Late = None,
     ) -> Any:
         """Send a request and return the result.
 
@@ -219,6 +227,7 @@ class Connection:
             timeout: seconds for sending the request and receiving the response; None to wait indefinitely.
             then: called with the result before the next line is read, for results that decide how to read it. Earlier
                 messages may not have been handled yet. Its return value replaces the result; its exceptions are raised.
+            late: called with the result of such a late response, to undo what was done. Its exceptions are logged.
 
         Returns:
             An object of the method's type, which type checkers know by the class of *params*; of an extension method
@@ -241,7 +250,8 @@ class Connection:
             raise RuntimeError("an exclusive handler cannot send requests: no message is read before it ends")
         inside = self._is_inside(turn)
         sent = self._codec.request(params, method=method)
-        call = self._calls.begin(sent.id, then, inside=inside)
+        call = self._calls.begin(sent.id, then, late, inside=inside)
+        taken = False
         try:
             if self.gone:
                 self._calls.fail(sent.id, self.gone)
@@ -249,9 +259,12 @@ class Connection:
                 in_time = _NOTHING if timeout is None else anyio.move_on_after(timeout)
                 with self._waiting_for_peer(turn, inside=inside), in_time:
                     await self._ask(call, sent.line, turn)
+            taken = call.answered.is_set()
         finally:
             name = self._calls.give_up(sent.id)
             self._serving.went_on(call)
+            if not taken:
+                call.drop()
         if timeout is not None and not call.answered.is_set():
             behind = self._serving.turn.method if call.settled and self._serving.turn else None
             stray, unended = self._stray.since(call.stray), len(self._lines.begun)

@@ -12,7 +12,8 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from acp_bindings.connection import TimedOut
+from acp_bindings import v1
+from acp_bindings.connection import Connection, TimedOut
 from acp_bindings.jsonrpc import REQUEST_CANCELLED
 from tests.acp_bindings.connection.support import NEW, against, both, doing, forever, into, one, until
 
@@ -35,6 +36,56 @@ async def test_a_request_that_times_out_is_cancelled_and_its_response_dropped() 
             await peer.say({"id": again["id"], "result": {"sessionId": "s"}})
         assert not client._calls
         assert not client._codec.pending
+
+
+async def test_a_late_result_is_passed_on_once(caplog: pytest.LogCaptureFixture) -> None:
+    def late(response: v1.NewSessionResponse) -> None:
+        heard.append(response.session_id)
+        raise ValueError("no")
+
+    heard: list[str] = []
+    async with against(role="client") as (client, peer):
+        for _ in range(2):
+            with pytest.raises(TimedOut, match=r"^session/new: no response within 0\.05 s$"):
+                await client.request(NEW, timeout=0.05, late=late)
+        one, _, two, _ = [(await peer.hear()).get("id") for _ in range(4)]
+        await peer.say({"id": one, "error": {"code": REQUEST_CANCELLED, "message": "Request cancelled"}})
+        answer = {"id": two, "result": {"sessionId": "late"}}
+        await peer.say(answer, answer)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(client.request, NEW, late=late))
+            await peer.say({"id": (await peer.hear())["id"], "result": {"sessionId": "in time"}})
+        assert not client._calls
+        assert not client._codec.pending
+    assert heard == ["late"]
+    assert caplog.messages == ["late failed"]
+
+
+async def test_a_result_that_waits_for_a_handler_is_passed_on_if_the_caller_gives_up() -> None:
+    async def tell_first(_: Any, connection: Connection) -> v1.NewSessionResponse:
+        await connection.notify(method="_acme/told")
+        return v1.NewSessionResponse(session_id="s")
+
+    heard: list[v1.NewSessionResponse] = []
+    async with both(agent={"session/new": tell_first}, client={"_acme/told": forever}) as (_, client):
+        with pytest.raises(TimedOut, match="the response has arrived"):
+            await client.request(NEW, timeout=0.2, late=heard.append)
+    assert [each.session_id for each in heard] == ["s"]
+
+
+async def test_late_results_of_too_many_requests_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_bindings.connection._calls._MOST_OPEN", 1)
+    heard: list[v1.NewSessionResponse] = []
+    async with against(role="client") as (client, peer):
+        for _ in range(2):
+            with pytest.raises(TimedOut):
+                await client.request(NEW, timeout=0.05, late=heard.append)
+        one, _, two, _ = [(await peer.hear()).get("id") for _ in range(4)]
+        await peer.say(*({"id": id_, "result": {"sessionId": str(id_)}} for id_ in (two, one)))
+        with anyio.fail_after(5):
+            while client._calls:
+                await anyio.sleep(0.001)
+    assert [each.session_id for each in heard] == [str(one)]
 
 
 async def test_a_task_that_is_cancelled_has_its_request_cancelled() -> None:
