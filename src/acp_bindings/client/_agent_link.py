@@ -23,6 +23,7 @@ from acp_bindings.client._permission import PermissionAnswer, PermissionQuestion
 from acp_bindings.client._reconnecting import Reconnected
 from acp_bindings.client._terminals import OpenTerminals, Terminals
 from acp_bindings.client._turns import Conversation, Running
+from acp_bindings.connection._calls import Late
 from acp_bindings.connection._connection import Connection
 from acp_bindings.connection._handlers import Handlers
 from acp_bindings.connection._opening import initialize
@@ -130,21 +131,21 @@ class AgentLink:
         if self._given_up is not None:
             raise self._given_up.of(None)
 
-    async def ask(self, request: Any, *, timeout: float | None = None) -> Any:
+    async def ask(self, request: Any, *, timeout: float | None = None, late: Late = None) -> Any:
         """Send a request, and return the response; errors as for `ConnectedAgent.ask`."""
         await self.ready()
         connection = self.connection
         try:
-            return await self._ask(request, timeout=timeout)
+            return await self._ask(request, timeout=timeout, late=late)
         except ConnectionClosed:
             if self.reconnects and connection is self.connection:
                 # Before the caller tries again, which has to wait for the next connection.
                 self.go_offline()
             raise
 
-    async def _ask(self, request: Any, *, timeout: float | None = None) -> Any:
+    async def _ask(self, request: Any, *, timeout: float | None = None, late: Late = None) -> Any:
         try:
-            return await self.connection.request(request, timeout=timeout)
+            return await self.connection.request(request, timeout=timeout, late=late)
         except RequestFailed as error:
             session_id = getattr(request, "session_id", None)
             raise error_from(error, peer=self.peer, session_id=session_id) from error
@@ -181,7 +182,9 @@ class AgentLink:
         self, request: Any, refused: tuple[RefusedServer, ...], assume: Collection[str], timeout: float | None
     ) -> Session:
         """Send a request that creates a session, and return the session."""
-        response = await self.ask(request, timeout=timeout)
+        response = await self.ask(
+            request, timeout=timeout, late=lambda late: self.start(self._close_abandoned, late.session_id)
+        )
         session_id: str = response.session_id
         early = self.updates.created(session_id)
         conversation, session = self._add(request, refused, assume, session_id)
@@ -202,8 +205,9 @@ class AgentLink:
     ) -> Session:
         """Send a request that loads or resumes a session, and return the session."""
         conversation, session = self._add(request, refused, assume)
+        ask = partial(self.ask, timeout=timeout, late=lambda _: self.start(self._close_abandoned, session.id))
         try:
-            await self._load(conversation, request, partial(self.ask, timeout=timeout), loads=loads)
+            await self._load(conversation, request, ask, loads=loads)
         except BaseException:
             self.updates.failed(session.id)
             self._drop(session.id)
@@ -218,6 +222,14 @@ class AgentLink:
         response = await ask(request)
         self.updates.opened(conversation.id)
         conversation.opened(response, loaded=loads)
+
+    async def _close_abandoned(self, session_id: str) -> None:
+        """Close a session that the agent has opened too late, unless it was loaded again meanwhile."""
+        if session_id not in self.sessions and self.peer.supports("session.close"):
+            try:
+                await self.close(session_id)
+            except AcpError as error:
+                log.warning("session/close of an abandoned session failed: %s", error)
 
     async def close(self, session_id: str) -> None:
         """Send `session/close`. It is not an error if the session is already closed."""

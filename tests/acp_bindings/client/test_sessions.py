@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import anyio
 import pytest
 
 from acp_bindings import decode, v1, v1_unstable
-from acp_bindings.client import Client, Message
+from acp_bindings.client import Client, ConnectedAgent, Message, SessionOpening
+from acp_bindings.connection import TimedOut
 from acp_bindings.setup import (
     AuthMethodRefused,
     AuthRequired,
@@ -286,6 +288,144 @@ async def test_a_failing_close_is_logged_at_the_end_of_the_block(
         session = await agent.session(cwd="/project")
         with pytest.raises(RequestError, match="Not now"):
             await session.close()
+
+
+class Slow(Agent):
+    """An agent that opens sessions when it is released, also those that the client no longer waits for."""
+
+    def __init__(self, version: int, capabilities: set[str] = BOTH, *, obeys: bool = False, wire: Any = None) -> None:
+        names = ["new", "load", "resume", *(["fork"] if wire else [])]
+        handlers: dict[Any, Any] = {f"session/{name}": self.open_late for name in names}
+        handlers["session/close"] = self.close
+        super().__init__(version, hello, capabilities=capabilities, wire=wire, handlers=handlers)
+        self.obeys = obeys
+        self.asked, self.released, self.woken = anyio.Event(), anyio.Event(), anyio.Event()
+        self.closed: list[str] = []
+
+    async def open_late(self, params: Any, connection: Any) -> Any:
+        self.asked.set()
+        try:
+            # Also when a test fails, this has to end.
+            with anyio.fail_after(5, shield=not self.obeys):
+                await self.released.wait()
+        finally:
+            self.woken.set()
+        kind = type(params).__name__
+        if kind == "ForkSessionRequest":
+            return self.wire.ForkSessionResponse(session_id=f"fork of {params.session_id}")
+        opens = {"NewSessionRequest": self.new_session, "LoadSessionRequest": self._load}
+        return await opens.get(kind, self._resume)(params, connection)
+
+    async def close(self, params: Any, _: object) -> None:
+        """Close a session, without ever responding."""
+        self.closed.append(params.session_id)
+        await anyio.sleep_forever()
+
+
+OPENINGS: dict[str, Callable[[ConnectedAgent], SessionOpening]] = {
+    "s1": lambda agent: agent.session(cwd="/project"),
+    "loaded": lambda agent: agent.load("loaded", cwd="/project"),
+    "resumed": lambda agent: agent.resume("resumed", cwd="/project"),
+}
+
+
+async def abandon(raw: Slow, opening: SessionOpening) -> None:
+    """Begin to open a session, and give up when the agent has the request."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(opening.__aenter__)
+        await raw.asked.wait()
+        tasks.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("id_", OPENINGS)
+@both
+async def test_an_abandoned_session_is_closed_when_the_agent_has_opened_it(version: int, id_: str) -> None:
+    raw = Slow(version)
+    async with connected(raw) as agent:
+        await abandon(raw, OPENINGS[id_](agent))
+        with pytest.raises(TimedOut):
+            await agent.session(cwd="/project", timeout=0.05)
+        raw.released.set()
+        while len(raw.closed) < 2:
+            await anyio.sleep(0.001)
+        assert sorted(raw.closed) == sorted([id_, "s2" if id_ == "s1" else "s1"])
+        assert not agent.sessions
+
+
+async def test_an_abandoned_fork_is_closed_when_the_agent_has_opened_it() -> None:
+    raw = Slow(1, {"session.close", "session.fork"}, wire=v1_unstable)
+    async with connected(raw, protocols=[v1_unstable]) as agent:
+        await abandon(raw, agent.fork("s", cwd="/project"))
+        raw.released.set()
+        while not raw.closed:
+            await anyio.sleep(0.001)
+        assert raw.closed == ["fork of s"]
+
+
+@both
+async def test_an_abandoned_session_that_the_agent_does_not_open_is_not_closed(version: int) -> None:
+    raw = Slow(version, obeys=True)
+    async with connected(raw) as agent:
+        await abandon(raw, agent.session(cwd="/project"))
+        await raw.woken.wait()
+        raw.released.set()
+        assert (await agent.session(cwd="/project")).id == "s1"
+        assert not raw.closed
+
+
+@both
+async def test_an_abandoned_load_is_not_closed_if_the_session_was_loaded_again(version: int) -> None:
+    raw = Slow(version)
+    async with connected(raw) as agent:
+        await abandon(raw, agent.load("s", cwd="/project"))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(agent.load("s", cwd="/project").__aenter__)
+            await anyio.wait_all_tasks_blocked()
+            raw.released.set()
+        assert [*agent.sessions] == ["s"]
+        assert await agent.sessions["s"].prompt("Hi") == "end_turn"
+        assert not raw.closed
+
+
+@both
+async def test_a_failing_close_of_an_abandoned_session_is_logged(
+    version: int, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: Any) -> None:
+        raise RequestError(-32050, "Not now")
+
+    monkeypatch.setattr(Slow, "close", refuse)
+    raw = Slow(version)
+    async with connected(raw) as agent:
+        await abandon(raw, agent.session(cwd="/project"))
+        raw.released.set()
+        while not caplog.messages:
+            await anyio.sleep(0.001)
+        assert caplog.messages == ["session/close of an abandoned session failed: Not now (-32050)"]
+        assert (await agent.session(cwd="/project")).id == "s2"
+
+
+async def test_an_abandoned_session_stays_if_the_agent_cannot_close_sessions(caplog: pytest.LogCaptureFixture) -> None:
+    raw = Slow(1, set())
+    async with connected(raw) as agent:
+        await abandon(raw, agent.session(cwd="/project"))
+        raw.released.set()
+        assert (await agent.session(cwd="/project")).id == "s2"
+        assert not raw.closed
+    assert not caplog.messages
+
+
+@both
+async def test_a_connection_ends_while_an_abandoned_session_is_opened(
+    version: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    raw = Slow(version)
+    async with connected(raw) as agent:
+        await abandon(raw, agent.session(cwd="/project"))
+        await raw.stream.aclose()
+        await agent.connection.wait_ended()
+        raw.released.set()
+    assert not caplog.messages
 
 
 @both
