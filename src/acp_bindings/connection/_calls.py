@@ -16,9 +16,6 @@ from acp_bindings.messages import BadResponse, ErrorResponse, Id, Response
 Late: TypeAlias = Callable[[Any], object] | None
 """Called with a result that its caller does not get."""
 
-_MOST_OPEN = 1000
-"""The number of open requests at which those that are given up are forgotten, even if `late` awaits the result."""
-
 
 class Call:
     """A request of this side, and its outcome."""
@@ -145,7 +142,7 @@ class Calls:
         if call.sent:
             self.cancelled = True
             self._outbox.add(self._codec.cancel(id_))
-            if call.late and len(self._open) < _MOST_OPEN:
+            if call.late:
                 self._open[id_] = call
                 return self._codec.pending[id_]
         return self._codec.forget(id_)

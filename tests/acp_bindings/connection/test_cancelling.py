@@ -73,21 +73,6 @@ async def test_a_result_that_waits_for_a_handler_is_passed_on_if_the_caller_give
     assert [each.session_id for each in heard] == ["s"]
 
 
-async def test_late_results_of_too_many_requests_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_bindings.connection._calls._MOST_OPEN", 1)
-    heard: list[v1.NewSessionResponse] = []
-    async with against(role="client") as (client, peer):
-        for _ in range(2):
-            with pytest.raises(TimedOut):
-                await client.request(NEW, timeout=0.05, late=heard.append)
-        one, _, two, _ = [(await peer.hear()).get("id") for _ in range(4)]
-        await peer.say(*({"id": id_, "result": {"sessionId": str(id_)}} for id_ in (two, one)))
-        with anyio.fail_after(5):
-            while client._calls:
-                await anyio.sleep(0.001)
-    assert [each.session_id for each in heard] == [str(one)]
-
-
 async def test_a_task_that_is_cancelled_has_its_request_cancelled() -> None:
     ended = anyio.Event()
 
