@@ -16,6 +16,7 @@ from anyio.abc import TaskGroup
 from anyio.lowlevel import current_token
 
 from acp_bindings import v1
+from acp_bindings._condition import Condition
 from acp_bindings._models.base import known_member
 from acp_bindings.client._client_session import Session
 from acp_bindings.client._files import Files
@@ -83,7 +84,7 @@ class AgentLink:
         self._failing: list[Running] = []
         """The turns of the connection that was lost. Later ones wait for the next connection."""
         self._to_start: deque[Callable[[], Coroutine[Any, Any, object]]] = deque()
-        self._any_to_start = anyio.Event()
+        self._any_to_start = Condition()
         loop: Any = current_token().native_token
         self._call_soon = getattr(loop, "call_soon_threadsafe", None) or loop.run_sync_soon
 
@@ -168,15 +169,14 @@ class AgentLink:
         """
         self._to_start.append(work)
         with suppress(RuntimeError):  # the event loop has ended
-            self._call_soon(self._any_to_start.set)
+            self._call_soon(self._any_to_start.notify_all)
 
     async def start_all(self) -> None:
         """Start what `start_anywhere` was given, until this is cancelled."""
         while True:
-            await self._any_to_start.wait()
-            self._any_to_start = anyio.Event()
             while self._to_start:
                 self.tasks.start_soon(self._to_start.popleft())
+            await self._any_to_start.wait()
 
     async def create(
         self, request: Any, refused: tuple[RefusedServer, ...], assume: Collection[str], timeout: float | None
