@@ -91,9 +91,9 @@ _SAID = 2000
 
 def farewell(found: Diagnosis, *, hide: Redactor) -> ErrorData:
     """Return the error for a pending request that will not get a response, with code and facts as its data."""
-    data = {"code": found.code, **found.facts}
-    # Redacted before it is cut. The session redacts the data.
-    return ErrorData(code=CONNECTION_CLOSED, message=hide.start(found.message, _SAID), data=data)
+    # The message is redacted before it is cut. The session redacts the data.
+    message = hide.start(found.message, _SAID)
+    return ErrorData(code=CONNECTION_CLOSED, message=message, data={"code": found.code, **found.facts})
 
 
 def is_farewell(error: ErrorData) -> bool:
