@@ -118,7 +118,8 @@ class Session:
             if option.category == "mode" and option.type == "select":
                 await self.set_option(option.id, mode)
                 return
-        await self._host.ask(v1.SetSessionModeRequest(session_id=self.id, mode_id=mode))
+        wire: Any = self._host.peer.protocol
+        await self._host.ask(wire.SetSessionModeRequest(session_id=self.id, mode_id=mode))
         self._conversation.folding.change(mode=mode)
 
     async def set_option(self, option_id: str, value: str | bool) -> None:

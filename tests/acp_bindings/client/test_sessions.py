@@ -468,17 +468,18 @@ async def test_updates_before_the_response_and_of_unknown_sessions_do_no_harm(ve
         assert [each.text for each in session.state.messages] == ["Hi", "Hello"]
 
 
-async def test_a_mode_of_v1_is_set() -> None:
+@pytest.mark.parametrize("wire", [v1, v1_unstable])
+async def test_a_mode_of_v1_is_set(wire: Any) -> None:
     modes = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Code"}]}
 
-    raw = Agent(1, hello, opening={"modes": modes})
-    async with connected(raw) as agent, agent.session(cwd="/project") as session:
+    raw = Agent(1, hello, opening={"modes": modes}, wire=wire)
+    async with connected(raw, protocols=[wire]) as agent, agent.session(cwd="/project") as session:
         assert (session.state.mode, [each.name for each in session.state.modes]) == ("ask", ["Ask", "Code"])
         await session.set_mode("code")
         assert session.state.mode == "code"
         with pytest.raises(ValueError, match='the mode "other"; available: ask, code'):
             await session.set_mode("other")
-    assert raw.of("SetSessionModeRequest") == [v1.SetSessionModeRequest(session_id="s1", mode_id="code")]
+    assert raw.of("SetSessionModeRequest") == [wire.SetSessionModeRequest(session_id="s1", mode_id="code")]
 
 
 @both
