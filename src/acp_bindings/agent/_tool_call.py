@@ -211,7 +211,7 @@ def _message(error: Exception) -> str:
     if isinstance(error, RequestFailed):
         # Many clients only say "Internal error", and put the reason into the data.
         data = members_of(error.data)
-        given = [data["details"]] if "details" in data else data.values()
+        given = [data["details"]] if "details" in data else [error.data, *data.values()]
         reasons = [each[:_LONGEST] for each in given if isinstance(each, str)]
         message = ": ".join(filter(None, [error.message, "; ".join(reasons)]))
     # It may have the name of a file that is not UTF-8.

@@ -128,7 +128,8 @@ async def test_a_link_that_appears_after_the_check_is_not_followed(
         ({"details": "EROFS: read-only", "at": "a.js:3"}, "Internal error: EROFS: read-only"),
         ({"path": "use insert_cell", "line": 3, "hint": "x" * 2000}, f"Internal error: use insert_cell; {'x' * 1000}"),
         ({"details": 5}, "Internal error"),
-        ("EROFS", "Internal error"),
+        ("EROFS", "Internal error: EROFS"),
+        (None, "Internal error"),
     ],
 )
 async def test_a_failed_call_has_the_reason_that_the_client_gives(tmp_path: Path, data: Any, says: str) -> None:
