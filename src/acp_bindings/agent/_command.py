@@ -29,7 +29,7 @@ class CommandResult:
     """The end of a command that `Turn.run_command` has run."""
 
     output: str
-    """What it wrote to standard output and standard error, or the end, without colours of a client's terminal."""
+    """The text of standard output and standard error, or its end; from a terminal of the client, without colours."""
     is_truncated: bool
     """True if the beginning of the output is missing, because there was too much."""
     exit_code: int | None
