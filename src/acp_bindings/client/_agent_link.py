@@ -172,7 +172,7 @@ class AgentLink:
             self._call_soon(self._any_to_start.notify_all)
 
     async def start_all(self) -> None:
-        """Start what `start_anywhere` was given, until this is cancelled."""
+        """Start what `start_anywhere` was given, which a callback of asyncio cannot, until this is cancelled."""
         while True:
             while self._to_start:
                 self.tasks.start_soon(self._to_start.popleft())
