@@ -157,7 +157,8 @@ class Session:
         self.is_listed = True
         self.stale_cancel = False
         self.messages = 0
-        self.servers = self.connect(params)
+        self.params = params
+        self.servers = [] if broken("allowed.only-server-tools/late") else self.connect(params)
 
     def connect(self, params: Json) -> list[Mcp]:
         found: list[Mcp] = []
@@ -301,7 +302,8 @@ class Session:
             turn.cancelled.clear()  # it has only begun now
         if "Count" in text:
             return self.count(turn)
-        if broken("allowed.only-server-tools"):
+        if broken("allowed.only-server-tools", "allowed.only-server-tools/late"):
+            self.servers = self.servers or self.connect(self.params)
             if "probe_word" in text and self.servers:
                 return self.work(turn)
         elif "probe_word" in text and self.servers:

@@ -220,9 +220,9 @@ async def test_what_the_protocol_allows_is_not_a_failure(name: str, version: int
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("version", [1, 2])
-async def test_an_agent_may_ask_for_permission_only_for_the_tools_of_servers(version: int) -> None:
-    agent = [*AGENT, "allowed.only-server-tools"]
+@pytest.mark.parametrize(("version", "starts"), [(1, "/late"), (2, "")])
+async def test_an_agent_may_ask_for_permission_only_for_the_tools_of_servers(version: int, starts: str) -> None:
+    agent = [*AGENT, f"allowed.only-server-tools{starts}"]
 
     report = await probe(agent, version=version, only=["permission"], timeout=5)
 

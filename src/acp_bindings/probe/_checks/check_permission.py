@@ -9,6 +9,7 @@ from acp_bindings import v1
 from acp_bindings.probe._bench import TOOL, WORK, Bench, first_turn
 from acp_bindings.probe._check import Failed, Outcome, Skipped, check
 from acp_bindings.probe._checks.check_prompts import cancelling
+from acp_bindings.probe._checks.check_servers import with_stdio
 from acp_bindings.probe._client_side import Policy
 from acp_bindings.probe._probed_agent import Line
 from acp_bindings.probe._probed_session import Session, Turn
@@ -110,12 +111,11 @@ async def _session(bench: Bench) -> tuple[Session, str]:
 
 async def _with_server(bench: Bench) -> tuple[Session, str]:
     """Return a session with an MCP server, the only tools of many agents, and the text of a prompt for its tool."""
-    if bench.version > 1:
-        await bench.need("", "session.mcp.stdio")
+    await bench.once(with_stdio)
     entry = bench.servers.stdio()
     session = await bench.new_session(await bench.shared(), mcpServers=[entry])
-    if not await bench.servers.wait(lambda: bench.servers.of(entry, "listed"), bench.patience):
-        raise Skipped(_NO_QUESTION)
+    # Some agents start it with the prompt.
+    await bench.servers.wait(lambda: bench.servers.of(entry, "listed"), bench.patience)
     return session, bench.text(TOOL)
 
 
