@@ -201,7 +201,9 @@ class Connection:
         then: Callable[[Result], T],
     ) -> T: ...
     @overload
-    async def request(self, params: Any = None, *, method: str, timeout: float | None = None) -> Any: ...
+    async def request(
+        self, params: Any = None, *, method: str, timeout: float | None = None, late: Late = None
+    ) -> Any: ...
     @overload
     async def request(
         self, params: Any = None, *, method: str, timeout: float | None = None, then: Callable[[Any], T]
