@@ -1,4 +1,4 @@
-"""Permission requests. The probe cannot force one: it sends prompts that lead to one, and looks what comes."""
+"""Permission requests. The probe cannot force one: it sends prompts that lead to one, and checks what arrives."""
 
 from __future__ import annotations
 
