@@ -89,7 +89,7 @@ async def timed_out(
 
 
 async def test_a_call_times_out_though_the_server_stopped_reading(marked: Marked, tmp_path: Path) -> None:
-    async with stalling("stdio", "deaf", marked, tmp_path) as server:
+    async with stalling("stdio", "stops_reading", marked, tmp_path) as server:
         with anyio.fail_after(20):
             async with opened(server, cwd=tmp_path, budgets=Budgets(call=0.2, close=0.5)) as session:
                 await session.call_tool("echo", {}, 10)
@@ -111,7 +111,7 @@ async def test_messages_of_a_server_that_stopped_reading_are_still_read(marked: 
     async def tell(params: object) -> None:
         told.set()
 
-    async with stalling("stdio", "deaf", marked, tmp_path) as server:
+    async with stalling("stdio", "stops_reading", marked, tmp_path) as server:
         with anyio.fail_after(20):
             options = Options(logging=tell)
             async with (
@@ -129,7 +129,7 @@ async def test_messages_of_a_server_that_stopped_reading_are_still_read(marked: 
 async def test_a_server_that_reads_again_gets_whole_lines_without_cancelled_requests(
     marked: Marked, tmp_path: Path
 ) -> None:
-    async with stalling("stdio", "deaf", marked, tmp_path) as server:
+    async with stalling("stdio", "stops_reading", marked, tmp_path) as server:
         with anyio.fail_after(20):
             async with opened(server, cwd=tmp_path) as session:
                 await session.call_tool("echo", {})
@@ -155,7 +155,7 @@ async def test_a_pong_that_the_server_never_accepts_delays_nothing(
     kind: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(posts, "_AT_ONCE", 3)
-    async with stalling(kind, "deaf", marked, tmp_path) as server:
+    async with stalling(kind, "stops_reading", marked, tmp_path) as server:
         with anyio.fail_after(20):
             async with opened(server, cwd=tmp_path) as session:
                 for _ in range(20):
@@ -328,7 +328,7 @@ async def test_a_flood_from_a_server_that_accepts_no_pongs_is_dropped_and_times_
     monkeypatch.setattr(posts, "_MOST", 5)
     monkeypatch.setattr(outbox, "_MOST_OWED", 10_000)
 
-    async with stalling(kind, "deaf_flood", marked, tmp_path) as server:
+    async with stalling(kind, "floods_unread", marked, tmp_path) as server:
         with anyio.fail_after(20):
             async with mcp_launch.launch([server], cwd=tmp_path, budgets=Budgets(handshake=0.5)) as fleet:
                 pass

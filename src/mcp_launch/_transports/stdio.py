@@ -52,10 +52,10 @@ class Ending:
 
     def __init__(self, process: ChildProcess) -> None:
         self._process = process
-        self._deaf = False
+        self._input_ended = False
         self._of_use = anyio.CancelScope()
         """The scope of the wait for the exit, which is cancelled when the process no longer reads."""
-        self._silent = anyio.Event()
+        self._output_ended = anyio.Event()
         self.closed: Literal["input", "output"] | None = None
         """The stream that ended first."""
         self.status: int | None = None
@@ -63,27 +63,27 @@ class Ending:
         self.has_read_input = False
         """True if it had read any of its input."""
 
-    def deaf(self) -> None:
+    def end_input(self) -> None:
         """Note that the process no longer reads."""
-        self._deaf = True
+        self._input_ended = True
         self._of_use.cancel()
 
-    def silent(self) -> None:
+    def end_output(self) -> None:
         """Note that the process no longer writes."""
-        self._silent.set()
+        self._output_ended.set()
 
     async def watch(self) -> None:
         """Close the output of a process that has exited or no longer reads, in case a child holds it open."""
         with self._of_use:
             await self._process.wait_lost()
-        self._deaf = True
+        self._input_ended = True
         with anyio.move_on_after(_LAST_WORDS):
-            await self._silent.wait()
+            await self._output_ended.wait()
         await self._process.hang_up()
 
     async def note(self) -> None:
         """Store the current state; if a stream has ended, wait a moment for the exit status and standard error."""
-        self.closed = "input" if self._deaf else "output" if self._silent.is_set() else None
+        self.closed = "input" if self._input_ended else "output" if self._output_ended.is_set() else None
         if self.closed:
             await self._process.settle(_LAST_WORDS)
         self.status, self.has_read_input = self._process.returncode, self._process.has_read_input
@@ -354,7 +354,7 @@ class StdioTransport:
         with scope:
             await self._outbox.run()
             # End the session's input too, so that no request waits for an answer.
-            self._ending.deaf()
+            self._ending.end_input()
 
     async def _line(self) -> bytes | None:
         """Return the next line; None at the end of the output."""
@@ -428,7 +428,7 @@ class StdioTransport:
 
     async def _lose(self) -> None:
         """Handle the end of the output: find out why, and respond to pending requests."""
-        self._ending.silent()
+        self._ending.end_output()
         if self._process.overflowed:
             await self._process.hang_up()
         # Shielded from the timeout of the probe, which would restart the wait.

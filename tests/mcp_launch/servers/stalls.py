@@ -2,10 +2,10 @@
 
 `stalls.py MODE` is a stdio server; `Web` is served by `raw_server`. The modes:
 
-- `deaf`: works, and pings its client at each call. After its first call the stdio server does not read any more, and
+- `stops_reading`: works, and pings its client at each call. After its first call the stdio server stops reading, and
   sends log messages, until the file that the variable `GATE` names exists. The web servers never respond to the POST of
   a pong.
-- `deaf_flood`: sends pings forever instead of a response to the first request, and does not read the pongs, or respond
+- `floods_unread`: sends pings forever instead of a response to the first request, and does not read pongs, or respond
   to their POSTs.
 - `asks`: at each call it sends five `roots/list` requests, and responds once two of them got an error.
 """
@@ -73,7 +73,7 @@ def serve_stdio(mode: str) -> None:
         if is_response(message) or "id" not in message:
             continue
         reply = result(message)
-        while mode == "deaf_flood":
+        while mode == "floods_unread":
             # The pong has the same id, and so does not fit into the buffer of a pipe.
             ping = next(pings)
             write({**ping, "id": ping["id"].ljust(100_000)})
@@ -86,8 +86,8 @@ def serve_stdio(mode: str) -> None:
             else:
                 write(next(pings))
         write(reply)
-        while mode == "deaf" and message["method"] == "tools/call" and not os.path.exists(os.environ["GATE"]):
-            write({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "deaf"}})
+        while mode == "stops_reading" and message["method"] == "tools/call" and not os.path.exists(os.environ["GATE"]):
+            write({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "full"}})
             time.sleep(0.01)
 
 
@@ -121,7 +121,7 @@ class Web:
             yield reply(204 if request.method == "DELETE" else 405)
         elif is_response(message) or "id" not in message:
             yield self._accept(request)
-        elif self._mode == "deaf_flood":
+        elif self._mode == "floods_unread":
             yield head(content_type="text/event-stream")
             yield from flood()
         elif message["method"] == "tools/call":
@@ -139,7 +139,7 @@ class Web:
             yield head(content_type="text/event-stream")
             yield event("/messages", name="endpoint")
             for told in taken(self._events, request):
-                if self._mode == "deaf_flood":
+                if self._mode == "floods_unread":
                     yield from flood()
                 yield event(told)
         elif is_response(message) or "id" not in message:
@@ -154,7 +154,7 @@ class Web:
 
         if is_response(request.message):
             self._responses.put(request.message)
-            if self._mode.startswith("deaf"):
+            if self._mode in ("stops_reading", "floods_unread"):
                 request.released.wait()
         return reply(202)
 
