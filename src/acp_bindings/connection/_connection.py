@@ -253,7 +253,7 @@ class Connection:
         inside = self._is_inside(turn)
         sent = self._codec.request(params, method=method)
         call = self._calls.begin(sent.id, then, late, inside=inside)
-        taken = False
+        taken = late is None
         try:
             if self.gone:
                 self._calls.fail(sent.id, self.gone)
@@ -261,7 +261,7 @@ class Connection:
                 in_time = _NOTHING if timeout is None else anyio.move_on_after(timeout)
                 with self._waiting_for_peer(turn, inside=inside), in_time:
                     await self._ask(call, sent.line, turn)
-            taken = call.answered.is_set()
+            taken = taken or call.answered.is_set()
         finally:
             name = self._calls.give_up(sent.id)
             self._serving.went_on(call)
