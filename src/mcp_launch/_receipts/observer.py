@@ -11,8 +11,6 @@ from typing import Any
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from acp_bindings._json import items_of, members_of
-from mcp_launch._transports.messages import punctuation
-from mcp_launch.options import Limits
 from mcp_launch.report import Stage
 
 OPENING = ("initialize", "server/discover")
@@ -113,9 +111,6 @@ class Observer:
 
 
 def _messages(text: bytes) -> list[dict[str, Any]]:
-    if punctuation(text) > Limits().values:
-        # Objects may take ninety times the bytes.
-        return []
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

@@ -141,7 +141,7 @@ class Reader:
         self.bytes += len(text)
         if len(text) > self.limits.bytes:
             return self._beyond(text, "bytes", f"it is longer than {megabytes(self.limits.bytes)}")
-        values = punctuation(text)
+        values = _punctuation(text)
         if values > self.limits.values:
             # Perhaps most of the punctuation is in strings.
             values = yield from _count_values(text, self.limits.values)
@@ -192,8 +192,7 @@ _NOT_UNICODE = ("invalid unicode", "hex escape")
 _UNESCAPED = re.compile(rb"[^\\]")
 
 
-def punctuation(text: bytes | bytearray) -> int:
-    """Return a number that is at least that of the values and keys in JSON."""
+def _punctuation(text: bytes | bytearray) -> int:
     return 1 + sum(map(text.count, _PUNCTUATION))
 
 
@@ -206,7 +205,7 @@ def _count_values(text: bytes | bytearray, most: int) -> Generator[None, None, i
         stop = end.end() if end else len(text)
         piece = text[start:stop].replace(rb"\\", b"").replace(rb"\"", b"")
         parts = piece.split(b'"')
-        count += punctuation(b"".join(parts[inside::2])) - 1
+        count += _punctuation(b"".join(parts[inside::2])) - 1
         # Adjacent strings are not JSON, so they are not scanned to their end.
         quotes += len(parts) - 1
         inside ^= len(parts) % 2 == 0

@@ -304,19 +304,6 @@ def test_a_line_beyond_the_limit_is_not_kept(tmp_path: Path) -> None:
     assert failed["message"].startswith("wrote a line of more than 40 MB")
 
 
-def test_a_message_beyond_the_limit_is_not_parsed() -> None:
-    told: list[str] = []
-
-    def tell(event: str, **_: object) -> None:
-        told.append(event)
-
-    observer = Observer(tell, refused=ignore)
-    for more in (b"[]", b"[]," * 1_000_000 + b"1"):
-        observer.sent(b'{"id": 1, "method": "tools/list"}')
-        observer.received(b'{"id": 1, "result": {"tools": [{"name": "t"}], "x": [%b]}}' % more)
-    assert told == ["listed"]
-
-
 def test_failures_have_the_codes_of_the_launcher(tmp_path: Path) -> None:
     with Scene.of(Planted("tap"), tmp_path) as scene:
         servers = [{**case.server(scene), "name": str(case)} for case in FAILING]
