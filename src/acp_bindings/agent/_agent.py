@@ -219,7 +219,7 @@ class Agent(Generic[M]):
         """Add a mode that the user can select. The first one is the default. `session.mode` is the current one."""
         self._check_new("mode", id_, self._offers.modes)
         more = {} if description is None else {"description": description}
-        self._offers.modes[id_] = {"id": id_, "name": name, **more}
+        self._offers.modes[id_] = {"name": name, **more}
 
     def on_mode(self, handler: OnSet) -> OnSet:
         """Decorate an async function that is called with a session and the mode to which it changes."""

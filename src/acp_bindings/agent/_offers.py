@@ -112,7 +112,7 @@ class Offers:
 
     def __init__(self) -> None:
         self.modes: dict[str, dict[str, str]] = {}
-        """The modes as v1 has them, by id."""
+        """The names and descriptions of the modes, by id."""
         self.on_mode: OnSet | None = None
         self.options: dict[str, Option] = {}
         self.commands: dict[str, Command] = {}
@@ -122,7 +122,8 @@ class Offers:
         said: dict[str, Any] = {}
         client = session.client
         if self.modes and client.version == 1:
-            said["modes"] = {"currentModeId": session.mode, "availableModes": list(self.modes.values())}
+            modes = [{"id": id_, **mode} for id_, mode in self.modes.items()]
+            said["modes"] = {"currentModeId": session.mode, "availableModes": modes}
         if options := self.config_options(session):
             said["configOptions"] = options
         if client.version > 1 and (commands := self.available_commands(session)):
@@ -142,11 +143,9 @@ class Offers:
             if option.values is not None or client.supports("config_options.boolean")
         ]
         if self.modes:
-            values = [
-                {"value" if key == "id" else key: text for key, text in each.items()} for each in self.modes.values()
-            ]
-            mode = {"type": "select", "id": MODE, "name": "Mode", "category": "mode", "currentValue": session.mode}
-            options.insert(0, {**mode, "options": values})
+            values = [{"value": id_, **mode} for id_, mode in self.modes.items()]
+            choice = {"type": "select", "id": MODE, "name": "Mode", "category": "mode", "currentValue": session.mode}
+            options.insert(0, {**choice, "options": values})
         return options if client.version == 1 else options_from_v1(options)
 
     def restored(self, kept: Mapping[str, Any]) -> dict[str, Any]:
