@@ -361,6 +361,10 @@ class Terminals:
         if ends:
             self.ended.set()
 
+    async def asked(self, method: str) -> None:
+        while method not in self.seen:
+            await anyio.sleep(0.01)
+
     def prepare(self, client: Client) -> None:
         async def handle(request: Any, connection: Connection, *, method: str) -> Any:
             self.seen.append(method)
@@ -438,11 +442,9 @@ async def test_a_cancelled_turn_releases_the_clients_terminal(tmp_path: Path) ->
     ):
         session = await client.new(cwd=str(tmp_path))
         tasks.start_soon(client.prompt, session, "go")
-        while "wait_for_exit" not in terminals.seen:
-            await anyio.sleep(0.01)
+        await terminals.asked("wait_for_exit")
         await client.cancel(session)
-        while "release" not in terminals.seen:
-            await anyio.sleep(0.01)
+        await terminals.asked("release")
 
 
 async def test_a_terminal_that_is_created_while_the_turn_is_cancelled_is_released(tmp_path: Path) -> None:
@@ -458,8 +460,7 @@ async def test_a_terminal_that_is_created_while_the_turn_is_cancelled_is_release
     ):
         session = await client.new(cwd=str(tmp_path))
         tasks.start_soon(client.prompt, session, "go")
-        while "create" not in terminals.seen:
-            await anyio.sleep(0.01)
+        await terminals.asked("create")
         await client.cancel(session)
         terminals.may_create.set()
     # Trio may only deliver the cancellation after the next request was sent.
@@ -480,8 +481,7 @@ async def test_a_terminal_that_is_created_while_asyncio_cancels_the_task_is_rele
         session = await client.new(cwd=str(tmp_path))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(client.prompt, session, "go")
-            while "create" not in terminals.seen:
-                await anyio.sleep(0.01)
+            await terminals.asked("create")
             await client.cancel(session)
             terminals.may_create.set()
         await asyncio.wait(running)
@@ -500,8 +500,7 @@ async def test_a_terminal_that_is_created_after_the_turn_is_released_and_not_sho
 
     async def work(turn: Turn) -> None:
         background.start_soon(run, turn)
-        while "create" not in terminals.seen:
-            await anyio.sleep(0.01)
+        await terminals.asked("create")
 
     async with talking(doing(work), capabilities={"terminal"}, prepare=terminals.prepare) as client:
         session = await client.new(cwd=str(tmp_path))
@@ -526,12 +525,10 @@ async def test_a_terminal_that_is_created_long_after_a_cancellation_is_released(
         session = await client.new(cwd=str(tmp_path))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(client.prompt, session, "go")
-            while "create" not in terminals.seen:
-                await anyio.sleep(0.01)
+            await terminals.asked("create")
             await client.cancel(session)
         terminals.may_create.set()
-        while "release" not in terminals.seen:
-            await anyio.sleep(0.01)
+        await terminals.asked("release")
     assert terminals.seen == ["create", "release"]
 
 
