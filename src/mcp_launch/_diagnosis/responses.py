@@ -138,7 +138,7 @@ class Answer:
     had_session: bool = False
     """True if the request belonged to a session."""
     is_first: bool = False
-    """True if the request came after the response to `initialize`, and no such request has succeeded before."""
+    """True if the request came after the response to `initialize`, and before one of these has succeeded."""
     named: bool = False
     """True if the server itself named the URL, as an SSE endpoint."""
     via: Via | None = None
