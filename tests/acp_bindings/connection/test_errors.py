@@ -143,14 +143,15 @@ def test_errors_can_be_copied_and_pickled() -> None:
             assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
 
 
-async def test_an_error_about_a_line_of_ours_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("code", [PARSE_ERROR, METHOD_NOT_FOUND])
+async def test_an_error_about_a_line_of_ours_is_logged(caplog: pytest.LogCaptureFixture, code: int) -> None:
     async with against({"_acme/do": one}) as (_, peer):
-        await peer.say({"id": None, "error": {"code": PARSE_ERROR, "message": "Parse error"}}, doing(1))
+        await peer.say({"id": None, "error": {"code": code, "message": "Bad line"}}, doing(1))
         await peer.hear()
     [record] = caplog.records
     assert (record.levelno, record.getMessage()) == (
         logging.WARNING,
-        "the peer rejected a message of this side: Parse error",
+        "the peer rejected a message of this side: Bad line",
     )
 
 
