@@ -707,16 +707,24 @@ async def test_closing_a_session_that_the_server_has_ended_logs_nothing(
     assert (closings, caplog.text) == (["s1"], "")
 
 
-async def test_an_event_stream_that_is_silent_after_a_redirect_is_late(marked: Marked, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "silent_at", "stage"),
+    [("sse", "GET", "connect"), ("http", "initialize", "handshake"), ("http", "tools/list", "list")],
+)
+async def test_a_server_that_is_silent_after_a_redirect_is_late(
+    kind: str, silent_at: str, stage: str, marked: Marked, tmp_path: Path
+) -> None:
     def silent(request: Request) -> Iterator[bytes]:
         if request.target == "/mcp":
             yield reply(307, Location="/other")
-        else:
+        elif request.asks == silent_at:
             request.released.wait(20)
+        else:
+            yield works(request)
 
-    failure = await failure_of(silent, kind="sse", cwd=tmp_path)
+    failure = await failure_of(silent, kind=kind, cwd=tmp_path)
 
-    assert (failure.stage, failure.code) == ("connect", "timeout")
+    assert (failure.stage, failure.code) == (stage, "timeout")
 
 
 async def test_five_redirects_to_an_event_stream_are_followed(marked: Marked, tmp_path: Path) -> None:
