@@ -75,6 +75,17 @@ def test_write_keeps_comments_line_endings_mode_and_a_backup(newline: str, file:
     assert f"the old file is {backup}" in done.err
 
 
+def test_a_byte_order_mark_that_the_client_rejects_is_removed(folder: Path, command: Command) -> None:
+    file = folder / "claude_desktop_config.json"
+    text = json.dumps({"mcpServers": {"works": PLAIN}})
+    file.write_text(f"\ufeff{text}", encoding="utf-8")
+
+    done = command("fix", str(file), "--write")
+
+    assert (done.status, file.read_text(encoding="utf-8")) == (0, text)
+    assert done.out.splitlines()[-1] == f"+{text}"
+
+
 def test_inputs_are_given_to_the_server(file: Path, command: Command) -> None:
     entry = {"command": "npx -y chatty-mcp", "args": ["--transport", "${input:kind}"]}
     file.write_text(json.dumps({"servers": {"chatty": entry}}))

@@ -170,6 +170,8 @@ def fix(typed: Typed, *, write_it: bool, as_json: bool) -> int:
     for each in outcomes:
         _add_type(file, each)
     text = file.edited(file.text, [remedy for each in outcomes for remedy in each.cure])
+    if any(each.code == "byte_order_mark" for each in file.config.findings):
+        text = text.removeprefix("\ufeff")
     _verify(file, text, outcomes)
     hide = file.redactor(text)
     backup = _write(file, text) if write_it and text != file.text else None
