@@ -277,9 +277,11 @@ class OpenSessions(Generic[M]):
 
     def _handler_of(self, turn: Turn[M]) -> Callable[[Turn[M]], Awaitable[object]]:
         """Return the handler of the first slash command with which a text of the prompt begins, or that of prompts."""
-        for block in turn.prompt:  # some clients send what is attached first
-            if isinstance(block, v1.TextContent) and block.text.lstrip().startswith("/"):
-                name, *rest = block.text.split(None, 1)
+        texts = [block.text for block in turn.prompt if isinstance(block, v1.TextContent)]
+        # Some clients send what is attached first. Others split a text at a mention: a space then continues it.
+        for text in [*map(str.lstrip, texts[:1]), *texts[1:]]:
+            if text.startswith("/"):
+                name, *rest = text.split(None, 1)
                 if command := self.offers.commands.get(name[1:]):
                     turn.command, turn.arguments = command.name, "".join(rest).rstrip()
                     return command.handler

@@ -233,6 +233,19 @@ async def test_a_command_may_follow_what_the_client_attaches(version: int) -> No
         assert client.text(session) == "plan for a garden"
 
 
+@pytest.mark.parametrize(("before", "said"), [("Explain ", "ask small False"), ("", "plan for a garden")])
+async def test_a_command_may_begin_the_text_after_a_mention_but_not_continue_it(
+    version: int, before: str, said: str
+) -> None:
+    mention = {"type": "resource_link", "name": "plan.py", "uri": "file:///plan.py"}
+    texts = [{"type": "text", "text": text} for text in (before, " /plan a garden")]
+    async with talking(settable(), version) as client:
+        session = await client.new()
+        await client.ask("session/prompt", sessionId=session, prompt=[*texts[: bool(before)], mention, texts[1]])
+        await client.until(lambda: client.text(session))
+        assert client.text(session) == said
+
+
 @pytest.mark.parametrize("general", [[], ["help"]])
 async def test_a_session_has_commands_in_addition_to_those_of_the_agent(version: int, general: list[str]) -> None:
     agent = Agent("commands", version="1.0")
