@@ -28,7 +28,7 @@ class Wire:
             leave: ends the agent with an exit status.
         """
         self.cancelled = anyio.Event()
-        """Set when the client cancels a turn of a deaf agent."""
+        """Set when the client cancels a turn, and the agent ignores it."""
         self._inner, self._outer = source, sink
         self._always = [RUDE[each] for each in rude]
         self._once: list[Rude] = []

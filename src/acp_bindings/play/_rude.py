@@ -147,11 +147,6 @@ RUDE: Mapping[str, Rude] = {
     ),
     "crlf": Rude("ends lines with CR LF, which is allowed", "any", lambda moment: (moment.line[:-1] + b"\r\n",)),
     "cut": _before("writes the first half of a message as a line", lambda moment: moment.half + b"\n", "schema.json"),
-    "deaf": Rude(
-        "ignores session/cancel, and ends the turn as if nothing had happened",
-        ignores="cancel",
-        rule="turn.not-cancelled",
-    ),
     "early": Rude(
         "sends an update before it answers session/new", "session/new", _early, rule="lifecycle.update-before-session"
     ),
@@ -161,7 +156,6 @@ RUDE: Mapping[str, Rude] = {
     "huge": _before(
         "sends a message of 4 MB, which is allowed", lambda moment: moment.chunk("0123456789abcdef" * 2**18)
     ),
-    "immortal": Rude("ignores that standard input is closed, and SIGTERM", ignores="end"),
     "late": Rude(
         "sends a piece of a message after the end of the turn",
         spoil=lambda moment: (moment.line, moment.chunk("Late")),
@@ -187,6 +181,12 @@ RUDE: Mapping[str, Rude] = {
         "schema.misspelt",
     ),
     "no-answer": Rude("never answers the prompt", "session/prompt", lambda _: (), rule="lifecycle.unanswered"),
+    "no-cancel": Rude(
+        "ignores session/cancel, and ends the turn as if nothing had happened",
+        ignores="cancel",
+        rule="turn.not-cancelled",
+    ),
+    "no-exit": Rude("ignores that standard input is closed, and SIGTERM", ignores="end"),
     "no-id": _instead(
         "session/new",
         "answers session/new without an id of the session",
@@ -198,6 +198,7 @@ RUDE: Mapping[str, Rude] = {
         lambda moment: moment.chunk("Hi").replace(b'"jsonrpc":"2.0",', b""),
         "schema.message",
     ),
+    "no-reading": Rude("stops reading standard input", ignores="input"),
     "not-utf8": _before(
         "writes bytes that are not UTF-8",
         lambda moment: moment.chunk("caf\u00e9").replace(rb"\u00e9", b"\xe9"),
@@ -262,7 +263,6 @@ RUDE: Mapping[str, Rude] = {
         lambda moment: moment.update(sessionUpdate="tool_call_update", toolCallId="rude", status="completed"),
         "tool-call.unknown",
     ),
-    "unread": Rude("stops reading standard input", ignores="input"),
     "usage": _instead(
         "end",
         "reports the tokens of a turn, which only the unstable schemas have, and which is allowed",

@@ -124,7 +124,7 @@ class Play(Served):
     def run(self) -> int:
         """Serve the client that started this process, and return the exit status: 1 if `failures` has any."""
         self._is_process = True
-        if "immortal" in self._rude:
+        if "no-exit" in self._rude:
             _ignore_signals()
         anyio.run(self.serve)
         return 1 if self.failures else 0

@@ -143,10 +143,10 @@ def test_a_cancelled_request_must_be_answered_as_expected(
 
 @pytest.mark.full
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM")
-def test_an_immortal_agent_has_to_be_killed() -> None:
+def test_an_agent_that_does_not_exit_has_to_be_killed() -> None:
     with started() as process:
         assert process.stdin
-        prompt(process, open_session(process), "/rude immortal")
+        prompt(process, open_session(process), "/rude no-exit")
         process.stdin.close()
         process.terminate()
         with pytest.raises(subprocess.TimeoutExpired):

@@ -102,30 +102,30 @@ async def test_late_history_comes_after_the_response(version: int) -> None:
     assert sum(b"user_message" in each for each in client.said[before:]) >= 2
 
 
-async def test_a_deaf_agent_ends_its_turn_as_if_it_was_not_cancelled(version: int) -> None:
+async def test_an_agent_that_ignores_a_cancellation_ends_its_turn_as_if_there_was_none(version: int) -> None:
     with anyio.fail_after(30):
         async with raw_client(Play(), version) as client:
             await client.initialize()
             session = await client.new_session()
-            await client.prompt(session, "/rude deaf")
+            await client.prompt(session, "/rude no-cancel")
             while "Cancel the turn" not in str(await client.hear()):
                 pass
             await client.send(method="session/cancel", params={"sessionId": session})
             while "stopReason" not in (text := str(await client.hear())):
                 pass
     assert "'stopReason': 'end_turn'" in text
-    assert {each.rule for each in client.findings()} == meant(RUDE["deaf"].rule)
+    assert {each.rule for each in client.findings()} == meant(RUDE["no-cancel"].rule)
 
 
-async def test_an_immortal_agent_ignores_the_end_of_its_input() -> None:
-    async with raw_client(Play(rude=["immortal"]), 1) as client:
+async def test_an_agent_that_does_not_exit_ignores_the_end_of_its_input() -> None:
+    async with raw_client(Play(rude=["no-exit"]), 1) as client:
         await client.initialize()
         with anyio.move_on_after(0.5) as waited:
             await client.hear_all()
     assert waited.cancelled_caught
 
 
-@pytest.mark.parametrize("kind", ["immortal", "unread"])
+@pytest.mark.parametrize("kind", ["no-exit", "no-reading"])
 async def test_an_agent_that_ignores_the_end_of_its_input_ends_in_tests(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,7 +139,7 @@ async def test_an_agent_that_stops_reading_does_not_respond() -> None:
     async with raw_client(Play(), 1) as client:
         await client.initialize()
         session = await client.new_session()
-        await client.turn(session, "/rude unread")
+        await client.turn(session, "/rude no-reading")
         with anyio.move_on_after(0.5) as waited:
             await client.turn(session, "Hello")
     assert waited.cancelled_caught
