@@ -209,8 +209,9 @@ class Options:
     """The lowest level that a 2026-07-28 server is asked to log; with `logging`, "debug" if you do not set it. Older
     servers decide for themselves."""
     message: MessageHandlerFnT | None = None
-    """Called with every other notification of the server, such as a changed list of tools. From MCP 2026-07-28 on, a
-    server reports changes only within `async with server.session.listen(tools_list_changed=True):`."""
+    """Called with every notification of the server, such as a changed list of tools, also with log messages and
+    progress. From MCP 2026-07-28 on, a server reports changes only within
+    `async with server.session.listen(tools_list_changed=True):`."""
     restart: Restart | None = None
     """Restarts of a server that dies after it was ready; None for no restarts."""
     limits: Limits = field(default_factory=Limits)
