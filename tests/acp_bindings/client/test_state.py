@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from threading import Thread
 from typing import Any
 
 import pytest
 
-from acp_bindings import decode, v1, v1_unstable, v2
+from acp_bindings import decode, encode, v1, v1_unstable, v2
 from acp_bindings.client import Message, SessionState, Usage
 from acp_bindings.client._state import Folding
 from tests.acp_bindings.client.support import chunk
@@ -194,6 +195,15 @@ def test_plans_of_v2_are_stored_by_id() -> None:
 
     state = folded(v2, plan("p1", "a"), plan("p2", "b"), plan("p1", "c", "d"))
     assert [(each.content, each.priority) for each in state.plan] == [("c", "medium"), ("d", "medium"), ("b", "medium")]
+
+
+def test_a_state_is_written_as_json() -> None:
+    call = {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "T", "rawInput": None}
+    state = folded(v1, chunk("agent_message", "a"), call, {"sessionUpdate": "usage_update", "used": 1, "size": 9})
+    written = json.loads(encode(state))
+    message = {"role": "agent", "content": [{"type": "text", "text": "a"}], "message_id": None}
+    assert written["entries"] == [message, call]
+    assert written["usage"] == {"used": 1, "size": 9, "cost": None, "tokens": {}}
 
 
 @pytest.mark.parametrize("package", [v1, v2])
