@@ -53,9 +53,9 @@ class LaunchedServer:
             raise self._record.failure.with_traceback(None)
         match self.state:
             case "starting":
-                message = "has no session yet because it is starting; `await server.ready()` waits for it"
+                message = "has no session yet because it is starting; try again later, or `await server.ready()`"
             case "ready" if self._record.wanted:
-                message = "has lost its session; `await server.ready()` waits for its restart, or raises the reason"
+                message = "has lost its session; try again later, or `await server.ready()`"
             case "ready":
                 message = "has no session any more because it is closing"
             case state:
