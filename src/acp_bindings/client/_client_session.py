@@ -90,7 +90,7 @@ class Session:
             session_id=self.id,
             prompt=[each if wire is v1 else decode(wire.ContentBlock, encode(each)) for each in blocks],
         )
-        check_message(self._host.peer, request)
+        check_message(self._host.peer, request, assume=self._conversation.assume)
         return PromptTurn(self._conversation, Running(request, blocks))
 
     async def cancel(self) -> None:

@@ -85,7 +85,7 @@ class ConnectedAgent:
             additional_directories: more directories to work in, absolute as well.
             on_refusal: what to do with MCP servers that the agent does not support: `"raise"`, or `"drop"` to leave
                 them out. They are then in `Session.refused`.
-            assume: capabilities to take as advertised.
+            assume: capabilities to take as advertised, also for prompts, such as `prompt.image`.
             meta: the `_meta` of the request.
             timeout: seconds for the response; None to wait indefinitely.
 

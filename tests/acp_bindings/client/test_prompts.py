@@ -97,6 +97,12 @@ async def test_content_that_the_agent_does_not_support_is_refused_before_it_is_s
     assert not raw.of("PromptRequest")
 
 
+async def test_content_of_a_capability_that_the_session_assumes_is_sent(version: int) -> None:
+    async with connected(Agent(version, hello)) as agent, agent.session(cwd="/p", assume={"prompt.image"}) as session:
+        with pytest.raises(RequestError, match="image"):  # of this agent
+            await session.prompt(v1.ImageContent(data="", mime_type="image/png"))
+
+
 async def test_leaving_a_loop_cancels_the_turn_and_the_next_prompt_waits_for_its_end(version: int) -> None:
     raw = Agent(version, until_cancelled)
     async with connected(raw) as agent, agent.session(cwd="/project") as session:
