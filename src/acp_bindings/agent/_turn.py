@@ -464,6 +464,9 @@ class Turn(Generic[M]):
         Args:
             message: the question.
             schema: a JSON schema of an object with plain properties, as in `elicitation/create`.
+
+        Raises:
+            DecodeError: *schema* has something else, such as `$ref` or `anyOf`.
         """
         self.check_running()
         return await self.session.elicit(message, schema)
