@@ -101,8 +101,9 @@ class Writer(_End):
         if not self._open:
             return False
         poll = select.poll()
-        poll.register(self._end, 0)
-        return not poll.poll(0)
+        # For something, because macOS reports nothing of a descriptor that is registered for no event.
+        poll.register(self._end, select.POLLOUT)
+        return not any(found & (select.POLLERR | select.POLLHUP) for _, found in poll.poll(0))
 
     async def _write(self, data: bytes) -> None:
         rest = memoryview(data)

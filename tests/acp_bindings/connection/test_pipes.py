@@ -4,7 +4,8 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator
+import select
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 
 import anyio
@@ -14,6 +15,8 @@ import pytest
 from acp_bindings._processes.pipes import Reader, Writer
 
 pytestmark = pytest.mark.anyio
+
+POLL = select.poll
 
 
 @asynccontextmanager
@@ -281,8 +284,37 @@ async def test_was_read_is_true_once_the_child_has_read_anything() -> None:
     await stdin.send(b"d")
     assert stdin.was_read()
 
-    assert stdin.has_reader()
     os.close(child_end)
-    assert not stdin.has_reader()
     await stdin.aclose()
-    assert (stdin.has_reader(), stdin.was_read()) == (False, False)
+    assert not stdin.was_read()
+
+
+class PollOfMacOS:
+    """`select.poll` of macOS: it reports nothing without an event to wait for, and POLLHUP instead of POLLERR."""
+
+    def __init__(self) -> None:
+        self._poll = POLL()
+        self._events = 0
+
+    def register(self, descriptor: int, events: int) -> None:
+        self._events = events
+        self._poll.register(descriptor, events)
+
+    def poll(self, timeout: int) -> list[tuple[int, int]]:
+        found = self._poll.poll(timeout) if self._events else []
+        return [(end, select.POLLHUP if events & select.POLLERR else events) for end, events in found]
+
+
+@pytest.mark.parametrize("poll", [POLL, PollOfMacOS])
+async def test_has_reader_is_false_once_the_child_has_closed_its_end(
+    poll: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(select, "poll", poll)
+    source, writer = pipe()
+    assert writer.has_reader()
+    writer.send_at_once(MORE_THAN_FITS)
+    assert writer.has_reader()
+    os.close(source)
+    assert not writer.has_reader()
+    await writer.aclose()
+    assert not writer.has_reader()
