@@ -89,13 +89,13 @@ def _flush() -> None:
 
 
 def _source(descriptor: int) -> ByteSource:
-    if sys.platform != "win32" and (_flows(descriptor) or os.isatty(descriptor)):
+    if sys.platform != "win32" and (flows(descriptor) or os.isatty(descriptor)):
         return Reader(descriptor)
     return ThreadedSource(descriptor)
 
 
 def _sink(descriptor: int, at_end: contextlib.ExitStack) -> ByteSink:
-    if sys.platform != "win32" and _flows(descriptor):
+    if sys.platform != "win32" and flows(descriptor):
         # This changes the stream for all processes that share it, such as the shell.
         was_blocking = os.get_blocking(descriptor)
         os.set_blocking(descriptor, False)
@@ -106,7 +106,7 @@ def _sink(descriptor: int, at_end: contextlib.ExitStack) -> ByteSink:
     return ThreadedSink(descriptor)
 
 
-def _flows(descriptor: int) -> bool:
+def flows(descriptor: int) -> bool:
     """Return True for a pipe or a socket, for which the system reports when they can be read or written."""
     mode = os.fstat(descriptor).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)

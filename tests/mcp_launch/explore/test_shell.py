@@ -6,12 +6,13 @@ import json
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 from mcp_types import Prompt, PromptArgument, Resource, Tool
 
 from mcp_launch import Budgets
 from mcp_launch._command import run
-from mcp_launch._command.explore.terminal import candidates
+from mcp_launch._command.explore.terminal import candidates, piped_lines
 from mcp_launch._servers.record import Offer
 from tests.mcp_launch.explore.here import ODD, Command
 from tests.mcp_launch.servers.offers import TYPED
@@ -69,6 +70,20 @@ def test_lines_are_done_until_the_end(
     done = command("shell", odd_file, stdin=lines)
 
     assert (done.status, done.out, done.err) == (status, out, err)
+
+
+@pytest.mark.anyio
+async def test_the_lines_of_a_file_are_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never_readable(_: object) -> None:
+        """As on macOS, where a file at its end never becomes readable."""
+        await anyio.sleep_forever()
+
+    file = tmp_path / "commands"
+    file.write_text("tools\nquit")
+    monkeypatch.setattr(anyio, "wait_readable", never_readable)
+    with file.open() as opened, anyio.fail_after(5):
+        monkeypatch.setattr(sys, "stdin", opened)
+        assert [line async for line in piped_lines()] == ["tools", "quit"]
 
 
 def test_lists_are_current_even_without_a_notification(file: str, command: Command) -> None:

@@ -18,6 +18,7 @@ import anyio
 import anyio.to_thread
 
 from acp_bindings._standard_streams import printable
+from acp_bindings.connection._stdio import flows
 from mcp_launch._command.explore.schemas import (
     DESCRIBING_STEPS,
     Schema,
@@ -151,9 +152,9 @@ async def read_chunk() -> bytes:
     descriptor = sys.stdin.fileno()
     if sys.platform == "win32":
         return await anyio.to_thread.run_sync(os.read, descriptor, _CHUNK, abandon_on_cancel=True)
-    # Not in a thread, which would never end if the pipe stays open. Waiting for a file, which is always ready, raises
-    # PermissionError.
-    with suppress(PermissionError):
+    # Not in a thread, which would never end if the pipe stays open. A file is always ready; waiting for one raises
+    # PermissionError on Linux, and never ends on macOS once it has been read.
+    if flows(descriptor) or os.isatty(descriptor):
         await anyio.wait_readable(descriptor)
     return os.read(descriptor, _CHUNK)
 
