@@ -321,7 +321,7 @@ class _File:
             while rest:
                 rest = rest[self._handle.write(rest) or 0 :]
             if fsync:
-                os.fsync(self._handle.fileno())
+                _sync(self._handle.fileno())
         except BaseException:
             # If this fails too, the next call repeats it.
             with suppress(OSError):
@@ -451,6 +451,8 @@ if sys.platform == "win32":
         handle.seek(0x7FFF_FFFE)
         msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)
 
+    _sync = os.fsync
+
     def _sync_folder(folder: Path) -> None:
         """Windows has no such call."""
 
@@ -459,6 +461,14 @@ else:
 
     def _lock(handle: io.FileIO) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def _sync(descriptor: int) -> None:
+        # The `fsync` of macOS leaves the data in the cache of the disk. Some file systems have only that.
+        if whole := getattr(fcntl, "F_FULLFSYNC", None):
+            with suppress(OSError):
+                fcntl.fcntl(descriptor, whole)
+                return
+        os.fsync(descriptor)
 
     def _sync_folder(folder: Path) -> None:
         descriptor = os.open(folder, os.O_RDONLY)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import os
 import shutil
 import stat
@@ -393,6 +394,33 @@ async def test_fsync_is_called_before_append_returns_if_requested(
         for text in ("a", "b"):
             await store.append(HELLO, [update(text)])
             assert (synced[-1:] == [(tmp_path / FILE).read_bytes()]) is fsync
+
+
+@POSIX
+@pytest.mark.parametrize(("refused", "calls"), [(None, ["full"]), (errno.ENOTSUP, ["full", "fsync"])])
+async def test_fsync_empties_the_cache_of_the_disk_on_macos_if_the_file_system_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: int | None, calls: list[str]
+) -> None:
+    fcntl = importlib.import_module("fcntl")  # not on Windows
+    called: list[str] = []
+
+    def control(_: int, command: int) -> None:
+        assert command == 51
+        called.append("full")
+        if refused:
+            raise OSError(refused, os.strerror(refused))
+
+    def note(_: int) -> None:
+        called.append("fsync")
+
+    await stored(tmp_path)
+    async with folder_sessions(tmp_path, fsync=True) as store:
+        await store.load("sess_1")
+        monkeypatch.setattr(fcntl, "F_FULLFSYNC", 51, raising=False)
+        monkeypatch.setattr(fcntl, "fcntl", control)
+        monkeypatch.setattr("os.fsync", note)
+        await store.append(LATER, [update("d")])
+    assert called == calls
 
 
 # Files that are damaged, edited, or of another version
