@@ -70,7 +70,7 @@ def places(
     config = variables.get("XDG_CONFIG_HOME") or f"{home}/.config"
     appdata = variables.get("APPDATA") or f"{home}/AppData/Roaming"
     settings, zed, goose = {
-        "darwin": (f"{home}/Library/Application Support", f"{home}/.config/zed", f"{home}/.config/goose"),
+        "darwin": (f"{home}/Library/Application Support", f"{home}/.config/zed", f"{config}/goose"),
         "win32": (appdata, f"{appdata}/Zed", f"{appdata}/Block/goose/config"),
     }.get(platform, (config, f"{config}/zed", f"{config}/goose"))
     folders = {

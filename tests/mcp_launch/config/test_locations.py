@@ -69,6 +69,8 @@ def test_a_path_determines_its_client(path: str, name: str | None) -> None:
         ("linux", {"HOME": "/h", "XDG_CONFIG_HOME": "/x"}, "/x/Claude/claude_desktop_config.json"),
         ("linux", {"HOME": "/h", "XDG_CONFIG_HOME": "/x"}, "/x/opencode/opencode.json"),
         ("darwin", {"HOME": "/h", "XDG_CONFIG_HOME": "/x"}, "/x/opencode/opencode.jsonc"),
+        ("darwin", {"HOME": "/h", "XDG_CONFIG_HOME": "/x"}, "/x/goose/config.yaml"),
+        ("darwin", {"HOME": "/h", "XDG_CONFIG_HOME": "/x"}, "/h/.config/zed/settings.json"),
         ("win32", {"USERPROFILE": "/u"}, "/u/.config/opencode/opencode.json"),
         ("darwin", {"HOME": "/h"}, "/h/Library/Application Support/Claude/claude_desktop_config.json"),
         ("win32", {"USERPROFILE": "/u", "APPDATA": "/a"}, "/a/Claude/claude_desktop_config.json"),
