@@ -86,5 +86,10 @@ def places(
     for name, files in USER.items():
         for file in files:
             yield Candidate(path=Path(file.format(**folders)), format=name)
+    if platform == "win32":
+        # It is installed as a package, which has its own %APPDATA%.
+        local = variables.get("LOCALAPPDATA") or f"{home}/AppData/Local"
+        packaged = Path(local, "Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude/claude_desktop_config.json")
+        yield Candidate(path=packaged, format="claude-desktop")
     if own := variables.get("OPENCODE_CONFIG"):
         yield Candidate(path=Path(own), format="opencode")

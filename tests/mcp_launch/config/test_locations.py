@@ -56,6 +56,9 @@ def test_a_path_determines_its_client(path: str, name: str | None) -> None:
     assert format_of_path(path) == name
 
 
+PACKAGED = "Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude"
+
+
 @pytest.mark.parametrize(
     ("platform", "env", "path"),
     [
@@ -75,6 +78,8 @@ def test_a_path_determines_its_client(path: str, name: str | None) -> None:
         ("darwin", {"HOME": "/h"}, "/h/Library/Application Support/Claude/claude_desktop_config.json"),
         ("win32", {"USERPROFILE": "/u", "APPDATA": "/a"}, "/a/Claude/claude_desktop_config.json"),
         ("win32", {"USERPROFILE": "/u"}, "/u/AppData/Roaming/Claude/claude_desktop_config.json"),
+        ("win32", {"USERPROFILE": "/u"}, f"/u/AppData/Local/{PACKAGED}/claude_desktop_config.json"),
+        ("win32", {"USERPROFILE": "/u", "LOCALAPPDATA": "/l"}, f"/l/{PACKAGED}/claude_desktop_config.json"),
     ],
 )
 def test_each_system_has_its_own_place_for_settings(platform: str, env: dict[str, str], path: str) -> None:
