@@ -95,6 +95,9 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
         ("bash: nope-cmd: command not found", "the program nope-cmd was not found;"),
         ("bash: line 1: nope-cmd: command not found", "the program nope-cmd was not found;"),
         ("sh: 1: nope-cmd: not found", "the program nope-cmd was not found;"),
+        ("python: can't open file '/srv/x.py': [Errno 13] Permission denied", "it was denied access;"),
+        ("python: can't open file '/Users/me/x.py': [Errno 1] Operation not permitted", "it was denied access;"),
+        ("Error: EPERM: operation not permitted, open '/Users/me/x.json'", "it was denied access;"),
         (
             "Error: Cannot find module '/me/My%20MCP%20Server/caf%C3%A9.js'",
             "node cannot find /me/My%20MCP%20Server/caf",

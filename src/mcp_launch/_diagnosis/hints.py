@@ -327,7 +327,7 @@ HINTS = (
         "Error: Cannot find module '/srv/~/weather/index.js'",
     ),
     Hint(
-        r"(?:can't open file '|access jarfile |enoent Could not read package\.json: .*')([^'\n]+)",
+        r"(?:can't open file '(?!.*\[Errno 13?\])|access jarfile |enoent Could not read package\.json: .*')([^'\n]+)",
         "the file {} was not found; is the path right?",
         "python: can't open file '/srv/x.py': [Errno 2] No such file or directory",
     ),
@@ -436,7 +436,7 @@ HINTS = (
         "TypeError: fetch failed\n  [cause]: Error: self-signed certificate in certificate chain",
     ),
     Hint(
-        r"^(?:Error: EACCES|PermissionError)",
+        r"^(?:Error: E(?:ACCES|PERM)\b|PermissionError)|can't open file '.*\[Errno 13?\]",
         "it was denied access; check the permissions",
         "PermissionError: [Errno 13] Permission denied: '/data/db'",
     ),
