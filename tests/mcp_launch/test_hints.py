@@ -37,6 +37,7 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
             "a newer Python",
         ),
         ("env: node\\r: No such file or directory", "Windows line endings"),
+        ("env: node\r: No such file or directory", "Windows line endings"),  # of macOS
         ("npm error code EACCES\nnpm error syscall mkdir", "npm has no permission to write;"),
         ("npm error EACCES: permission denied, rename '/a' -> '/b'", "npm has no permission to write;"),
         ("error: Unsupported engine: wanted node >= 22", "another version of Node.js"),
@@ -95,9 +96,19 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
         ("bash: nope-cmd: command not found", "the program nope-cmd was not found;"),
         ("bash: line 1: nope-cmd: command not found", "the program nope-cmd was not found;"),
         ("sh: 1: nope-cmd: not found", "the program nope-cmd was not found;"),
+        (
+            "'nope-cmd' is not recognized as an internal or external command,\noperable program or batch file.",
+            "the program nope-cmd was not found;",
+        ),
         ("python: can't open file '/srv/x.py': [Errno 13] Permission denied", "it was denied access;"),
         ("python: can't open file '/Users/me/x.py': [Errno 1] Operation not permitted", "it was denied access;"),
         ("Error: EPERM: operation not permitted, open '/Users/me/x.json'", "it was denied access;"),
+        (
+            "dyld[815]: Library not loaded: /opt/icu4c/lib/libicui18n.74.dylib\n  Reason: tried: (no such file)",
+            "does not have the library /opt/icu4c/lib/libicui18n.74.dylib",
+        ),
+        ("xcrun: error: invalid active developer path (/Library/Developer), missing xcrun", "xcode-select --install"),
+        ("/bin/sh: /srv/weather-mcp: Bad CPU type in executable", "not a program for this kind of machine;"),
         (
             "Error: Cannot find module '/me/My%20MCP%20Server/caf%C3%A9.js'",
             "node cannot find /me/My%20MCP%20Server/caf",

@@ -268,7 +268,7 @@ HINTS = (
     ),
     # Shells:
     Hint(
-        r"env: [\u2018'`]?(.+)\\r[\u2019'`]?: No such file",
+        r"env: [\u2018'`]?(.+)(?:\\r|\n)[\u2019'`]?: No such file",
         "its script has Windows line endings (CR LF); save it with LF",
         "/usr/bin/env: \u2018python3\\r\u2019: No such file or directory",
     ),
@@ -280,6 +280,7 @@ HINTS = (
     Hint(
         r"env: [\u2018'`]?([^\u2019'`:\n]+)[\u2019'`]?: No such file"
         r"|^\S*sh: (?:line \d+: |\d+: )?(?:exec: )?(\S+): (?:command )?not found"
+        r"|^'([^'\n]+)' is not recognized as an internal or external command"
         # After the last line of Python's subprocess.py.
         r"|(?<=err_filename\)\n)FileNotFoundError: .*: '([^'/\n]+)'$",
         "the program {} was not found; is it installed, and on the PATH that the server gets?",
@@ -394,14 +395,20 @@ HINTS = (
         "Could not start dynamically linked executable: /home/me/.cache/uv/archive-v0/x/bin/python",
     ),
     Hint(
-        r"\b[Ee]xec format error\b",
+        r"\b[Ee]xec format error\b|\b[Bb]ad CPU type in executable\b",
         'it is not a program for this kind of machine; was it built for another, or is it a script with no "#!"?',
         "exec /usr/local/bin/docker-entrypoint.sh: exec format error",
     ),
     Hint(
-        r"error while loading shared libraries: (\S+):",
+        r"error while loading shared libraries: (\S+):|Library not loaded: (\S+)",
         "this system does not have the library {}",
         "/srv/mcp: error while loading shared libraries: libssl.so.1.1: cannot open shared object file",
+    ),
+    Hint(
+        r"^xcode-select: .*No developer tools were found|^xcrun: error: invalid active developer path",
+        "it needs the developer tools of macOS; install them (xcode-select --install)",
+        "xcode-select: note: No developer tools were found, requesting install.\n"
+        "See `man xcode-select` for more details.",
     ),
     Hint(
         r"version [`']GLIBC\w*_[\d.]+' not found",
