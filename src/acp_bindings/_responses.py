@@ -90,11 +90,13 @@ def address(host: str, port: int | None) -> str:
 
 def tls_reason(error: ssl.SSLError, *, plain: str = "http") -> tuple[str, str | None]:
     """Return the reason of the TLS library, and advice if there is any; *plain* is the scheme without TLS."""
-    reason = getattr(error, "verify_message", "") or (error.reason or str(error)).replace("_", " ").lower()
-    match error.reason:
+    # macOS and Windows check certificates themselves. Their errors do not have the attribute.
+    kind: str | None = getattr(error, "reason", None)
+    reason = getattr(error, "verify_message", "") or (kind or str(error)).replace("_", " ").lower()
+    match kind:
         case "WRONG_VERSION_NUMBER" | "RECORD_LAYER_FAILURE":
             return reason, f"should the URL start with {plain}://?"
-        case "CERTIFICATE_VERIFY_FAILED":
+        case _ if isinstance(error, ssl.SSLCertVerificationError):
             return reason.rstrip("."), _CERTIFICATE_ADVICE.get(getattr(error, "verify_code", 0), "it must be reissued")
         case "TLSV13_ALERT_CERTIFICATE_REQUIRED" | "SSLV3_ALERT_HANDSHAKE_FAILURE" | "SSLV3_ALERT_BAD_CERTIFICATE":
             return reason, "does it require a client certificate?"
@@ -103,15 +105,16 @@ def tls_reason(error: ssl.SSLError, *, plain: str = "http") -> tuple[str, str | 
 
 
 _CERTIFICATE_ADVICE = {
-    9: "is the clock of this machine wrong?",
-    10: "it must be renewed, unless the clock of this machine is wrong",
-    **dict.fromkeys((2, 18, 19, 20, 21, 27), "to trust its issuer, set SSL_CERT_FILE"),
-    62: "is the host right?",
-    64: "is the host right?",
+    **dict.fromkeys((9, -67819), "is the clock of this machine wrong?"),
+    **dict.fromkeys((10, -67818, 0x800B0101), "it must be renewed, unless the clock of this machine is wrong"),
+    **dict.fromkeys(
+        (2, 18, 19, 20, 21, 27, -67843, -25318, 0x800B0109, 0x800B010A), "to trust its issuer, set SSL_CERT_FILE"
+    ),
+    **dict.fromkeys((62, 64, -67602, 0x800B010F), "is the host right?"),
     # Faults that OpenSSL refuses only when it is strict (`VERIFY_X509_STRICT`).
     **dict.fromkeys(range(80, 95), "it must be reissued with the extensions that Python 3.13 and newer require"),
 }
-"""Advice by OpenSSL's `X509_V_ERR_…`, for which Python has no names."""
+"""Advice by OpenSSL's `X509_V_ERR_…`, for which Python has no names, `errSec…` of macOS, and `CERT_E_…` of Windows."""
 
 
 def login_required_by(challenge: str) -> str:

@@ -153,6 +153,25 @@ def test_trust_is_not_advised_for_a_certificate_that_is_wrong_in_itself(code: in
     assert tls_reason(error) == ("key too weak", "it must be reissued")
 
 
+@pytest.mark.parametrize(
+    ("code", "advice"),
+    [
+        (-67843, "to trust its issuer, set SSL_CERT_FILE"),
+        (-67818, "it must be renewed, unless the clock of this machine is wrong"),
+        (-67819, "is the clock of this machine wrong?"),
+        (0x800B0109, "to trust its issuer, set SSL_CERT_FILE"),
+        (0x800B010F, "is the host right?"),
+        (-67820, "it must be reissued"),
+    ],
+)
+def test_a_certificate_that_macos_or_windows_refuses_has_its_advice(code: int, advice: str) -> None:
+    # As truststore makes it. Python does not set any attribute then.
+    error = ssl.SSLCertVerificationError("certificate is not trusted")
+    error.verify_code, error.verify_message = code, "certificate is not trusted"
+
+    assert tls_reason(error) == ("certificate is not trusted", advice)
+
+
 async def test_a_tls_handshake_without_an_end_is_a_timeout(marked: Marked, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"https://127.0.0.1:{silent.getsockname()[1]}/mcp"
