@@ -44,7 +44,8 @@ class _End:
     def _unread(self) -> int:
         """Return the number of bytes in the pipe."""
         unread: int = struct.unpack("i", fcntl.ioctl(self._end, termios.FIONREAD, bytes(4)))[0]
-        return unread
+        # At a writing end, macOS reports it only as the size of the file, which is 0 on Linux.
+        return unread or os.fstat(self._end).st_size
 
     async def _wait(self, until_ready: Callable[[int], Awaitable[None]]) -> None:
         if not self._open:
@@ -91,7 +92,7 @@ class Writer(_End):
         return written
 
     def was_read(self) -> bool:
-        """True if the other side has read anything, or the system does not report it."""
+        """True if the other side has read anything, or the system does not report it, as macOS without a reader."""
         if not self._open:
             return False
         return self._unread() < self._sent

@@ -233,7 +233,7 @@ class ChildProcess:
 
     @property
     def has_read_input(self) -> bool:
-        """True if the process has read from its input, and on Windows, which does not report it."""
+        """True if the process has read from its input, or that is unknown: on Windows, and after its exit on macOS."""
         return sys.platform == "win32" or self._stdin.was_read()
 
     @property

@@ -3,10 +3,14 @@
 # pyright: reportPrivateUsage=false
 
 import asyncio
+import fcntl
 import os
 import select
+import struct
+import termios
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 
 import anyio
 import anyio.lowlevel
@@ -272,9 +276,27 @@ async def test_a_closed_writer_does_not_write_to_a_reused_descriptor() -> None:
         os.close(descriptor)
 
 
-async def test_was_read_is_true_once_the_child_has_read_anything() -> None:
+@pytest.mark.parametrize("is_like_macos", [False, True])
+async def test_was_read_is_true_once_the_child_has_read_anything(
+    is_like_macos: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     child_end, end = os.pipe()
     stdin = Writer(end)
+    if is_like_macos:
+        # A writing end has its unread bytes only as the size of the file.
+        unread, stat = partial(fcntl.ioctl, end, termios.FIONREAD, bytes(4)), os.fstat
+
+        def with_size(descriptor: int) -> os.stat_result:
+            found = stat(descriptor)
+            return (
+                os.stat_result((*found[:6], *struct.unpack("i", unread()), *found[7:])) if descriptor == end else found
+            )
+
+        def nothing(*_: object) -> bytes:
+            return bytes(4)
+
+        monkeypatch.setattr(fcntl, "ioctl", nothing)
+        monkeypatch.setattr(os, "fstat", with_size)
     assert not stdin.was_read()
     assert stdin.send_at_once(b"ab") == 2
     await stdin.send(b"c")
