@@ -206,7 +206,7 @@ async def test_old_lines_of_the_session_are_also_removed_from_a_loaded_file(
 
 
 @POSIX
-@pytest.mark.parametrize("broken", ["os.fsync", "pathlib.Path.replace"])
+@pytest.mark.parametrize("broken", ["acp_bindings.agent._folder._sync", "pathlib.Path.replace"])
 async def test_a_file_that_cannot_be_replaced_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
@@ -361,7 +361,7 @@ async def test_a_call_stores_nothing_if_fsync_fails(tmp_path: Path, monkeypatch:
 
     async with folder_sessions(tmp_path, fsync=True) as store:
         await store.load("sess_1")
-        monkeypatch.setattr("os.fsync", refuse)
+        monkeypatch.setattr(_folder, "_sync", refuse)
         with pytest.raises(StoreFailed):
             await store.append(HELLO, [update("lost")])
         assert await load(store, "sess_1") == STORED
@@ -385,11 +385,10 @@ async def test_fsync_is_called_before_append_returns_if_requested(
 ) -> None:
     synced: list[bytes] = []
 
-    def note(descriptor: int) -> None:
-        if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
-            synced.append((tmp_path / FILE).read_bytes())
+    def note(_: int) -> None:
+        synced.append((tmp_path / FILE).read_bytes())
 
-    monkeypatch.setattr("os.fsync", note)
+    monkeypatch.setattr(_folder, "_sync", note)
     async with folder_sessions(tmp_path, fsync=fsync) as store:
         for text in ("a", "b"):
             await store.append(HELLO, [update(text)])

@@ -284,7 +284,7 @@ async def test_was_read_is_true_once_the_child_has_read_anything(
     stdin = Writer(end)
     if is_like_macos:
         # A writing end has its unread bytes only as the size of the file.
-        unread, stat = partial(fcntl.ioctl, end, termios.FIONREAD, bytes(4)), os.fstat
+        unread, stat = partial(fcntl.ioctl, child_end, termios.FIONREAD, bytes(4)), os.fstat
 
         def with_size(descriptor: int) -> os.stat_result:
             found = stat(descriptor)
