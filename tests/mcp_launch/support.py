@@ -19,7 +19,7 @@ import anyio
 import httpx2
 
 import mcp_launch
-from tests.leftovers import marked_processes, open_files
+from tests.leftovers import marked_processes, open_files, psutil
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -81,6 +81,10 @@ def read_proc(path: Path) -> str:
 
 def validating(parent: int) -> list[int]:
     """Return the children of a process in which it validates by schemas of servers."""
+    if psutil:
+        processes = psutil.process_iter(["ppid", "cmdline"])
+        found = [each for each in processes if each.info["ppid"] == parent]
+        return [each.pid for each in found if "called.py" in " ".join(each.info["cmdline"] or ())]
     tasks = Path(f"/proc/{parent}/task").glob("*/children")
     children = [child for task in tasks for child in read_proc(task).split()]
     return [int(child) for child in children if "called.py" in read_proc(Path(f"/proc/{child}/cmdline"))]

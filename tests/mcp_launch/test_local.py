@@ -310,6 +310,7 @@ async def test_the_relay_command_explains_why_it_cannot_be_used(
     assert caplog.text == ""
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has /proc")
 @pytest.mark.requirement("R90")
 @EACH_TRANSPORT
 async def test_the_server_listens_only_on_the_loopback_interface(transport: Kind) -> None:
@@ -336,6 +337,7 @@ async def test_modules_in_the_sessions_directory_are_not_imported(marked: Marked
             assert await ask(session, "selection", file="b.py") == "the selection in b.py"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has /proc")
 @pytest.mark.requirement("R90", "R91")
 @EACH_TRANSPORT
 async def test_the_token_is_never_shown(

@@ -478,7 +478,7 @@ async def test_a_directory_that_vanished_or_cannot_be_entered_is_a_bad_request(m
 
 
 async def test_arguments_that_are_too_long_are_a_bad_request(marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(marked.stdio("tool", "/bin/true", "x" * 3_000_000), cwd=tmp_path)
+    failure = await failure_of(marked.stdio("tool", sys.executable, "x" * 3_000_000), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("spawn", "invalid_spec")
     assert '"args" and "env" together are longer' in failure.message
@@ -486,14 +486,14 @@ async def test_arguments_that_are_too_long_are_a_bad_request(marked: Marked, tmp
 
 async def test_too_many_open_files_are_reported(marked: Marked, tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    last = max(int(name) for name in os.listdir("/proc/self/fd"))
+    last = max(int(name) for name in os.listdir("/dev/fd"))
     taken: list[int] = []
     resource.setrlimit(resource.RLIMIT_NOFILE, (last + 1, hard))
     try:
         with contextlib.suppress(OSError):
             while True:
                 taken.append(os.open("/dev/null", os.O_RDONLY))
-        failure = await failure_of(marked.stdio("tool", "/bin/true"), cwd=tmp_path)
+        failure = await failure_of(marked.stdio("tool", sys.executable), cwd=tmp_path)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         for descriptor in taken:

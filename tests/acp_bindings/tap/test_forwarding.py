@@ -288,6 +288,7 @@ def test_the_viewer_ends_with_the_agent(tmp_path: Path) -> None:
     assert process.returncode == 0
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has /proc")
 def test_the_viewer_ends_with_a_killed_recording_process(tmp_path: Path) -> None:
     with running(tap("-o", str(tmp_path / "talk"), "--view", agent=ECHO), BROWSER="true") as process:
         assert process.stderr

@@ -263,7 +263,11 @@ def test_a_session_lasts_as_long_as_the_scope_of_its_fixture(pytester: pytest.Py
 pids = []
 
 def is_running(pid):
-    return os.path.exists(f"/proc/{pid}")
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 @pytest.fixture(scope="session")
 def shared(session_mcp_server):
