@@ -253,7 +253,7 @@ class Conversation:
     def _end_calls(self) -> None:
         """Let the tool calls fail that an agent of v1 left unfinished in a cancelled turn."""
         for call in takewhile(lambda each: getattr(each, "role", "") != "user", reversed(self.folding.state.entries)):
-            if isinstance(call, v1.ToolCall) and call.status in ("pending", "in_progress"):
+            if isinstance(call, v1.ToolCall) and call.status not in ("completed", "failed"):
                 self._take_one(v1.SessionToolCallUpdate(tool_call_id=call.tool_call_id, status="failed"))
 
     async def _finished(self, turn: Running) -> str:

@@ -248,15 +248,16 @@ async def test_unfinished_tool_calls_of_a_cancelled_turn_have_failed(
     version: int, caplog: pytest.LogCaptureFixture, by_client: bool
 ) -> None:
     async def work(turn: Turn) -> str:
-        for number, status in enumerate(("pending", "completed", "in_progress")):
-            call = {"toolCallId": f"{turn.text}{number}", "title": "Work", "status": status}
+        for number, status in enumerate(("pending", "completed", "in_progress", None)):
+            given = {} if status is None else {"status": status}
+            call = {"toolCallId": f"{turn.text}{number}", "title": "Work", **given}
             await turn.send({"sessionUpdate": "tool_call" if version == 1 else "tool_call_update", **call})
         if turn.text == "a":
             return "end_turn"
         if by_client:
             await turn.cancelled.wait()
         if version == 2:
-            for number in (0, 2):
+            for number in (3, 2, 0):
                 call = {"toolCallId": f"b{number}", "status": "cancelled"}
                 await turn.send({"sessionUpdate": "tool_call_update", **call})
         return "end_turn" if by_client else "cancelled"
@@ -272,12 +273,13 @@ async def test_unfinished_tool_calls_of_a_cancelled_turn_have_failed(
         heard: list[Any] = []
         async for update in session.prompt("b"):
             heard.append(getattr(update, "status", None))
-            if by_client and len(heard) == 3:
+            if by_client and len(heard) == 4:
                 await session.cancel()
-        assert heard == ["pending", "completed", "in_progress", "failed", "failed"]
+        begun = ["pending", "completed", "in_progress", None]
+        assert heard == [*begun, "failed", "failed", "failed"]
         statuses = [each.status for each in session.state.tool_calls]
-        assert statuses == ["pending", "completed", "in_progress", "failed", "completed", "failed"]
-    assert len(caplog.records) == 2
+        assert statuses == [*begun, "failed", "completed", "failed", "failed"]
+    assert len(caplog.records) == 3
 
 
 async def test_a_prompt_that_is_cancelled_at_once_is_not_sent(version: int) -> None:
