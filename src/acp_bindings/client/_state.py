@@ -277,7 +277,7 @@ class Folding:
         self.change(usage=replace(usage_before, tokens=tokens))
 
     def _chunk(self, role: Role, update: Any) -> None:
-        draft, id_ = self._current, cast("str | None", update.message_id)
+        draft, id_, part = self._current, cast("str | None", update.message_id), _part(update.content)
         if id_ is not None and (known := self._at.get((role, id_))) is not None:
             self._settle()
             draft, self._current_at = cast("_Draft", self._entries[known]), known
@@ -288,9 +288,11 @@ class Folding:
             if id_ is not None:
                 self._at[role, id_] = index
         elif draft is None or draft.role != role or id_ is not None:
+            if part == "":
+                return  # Qwen Code sends an empty chunk with the usage after each response of its model
             draft = self._begin(_Draft(role, id_, getattr(v1, _CHUNK_OF[role])))
         self._current = draft
-        draft.parts.append(_part(update.content))
+        draft.parts.append(part)
 
     def _unechoed(self) -> int | None:
         """Return the index of the prompt, if the agent has not echoed it."""

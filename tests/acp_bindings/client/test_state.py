@@ -59,7 +59,14 @@ def test_without_ids_another_role_or_a_tool_call_ends_a_message() -> None:
     shown = [each.text if isinstance(each, Message) else each.title for each in state.entries]
     assert shown == ["Do it", "Hm", "I will", "Work", "Done"]
     assert [each.text for each in state.messages] == ["Do it", "I will", "Done"]
-    assert [each.text for each in state.thoughts] == ["Hm"]
+
+
+@pytest.mark.parametrize(("package", "ids"), [(v1, (None, None)), (v1, ("m1", "m2")), (v2, ("m1", "m2"))])
+def test_an_empty_chunk_does_not_begin_a_message(package: Any, ids: tuple[str | None, str | None]) -> None:
+    # Qwen Code sends one after each response of its model, for the usage in its `_meta`.
+    said = [("agent_message", "Hi", ids[0]), ("agent_thought", "", ids[1]), ("agent_message", "!", ids[0])]
+    state = folded(package, *(chunk(*each) for each in said))
+    assert [(each.role, each.text) for each in state.entries if isinstance(each, Message)] == [("agent", "Hi!")]
 
 
 def test_other_content_stays_between_text() -> None:
