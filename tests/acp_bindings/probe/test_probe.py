@@ -500,6 +500,16 @@ async def test_an_agent_that_says_nothing_is_given_up() -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals")
+async def test_an_agent_whose_launcher_is_killed_may_wait_for_the_end_of_its_input() -> None:
+    # The commands of npm packages, such as Qwen Code and GitHub Copilot, start the agent with their own streams.
+    launcher = [sys.executable, "-c", "import subprocess, sys; subprocess.call(sys.argv[1:])", *AGENT]
+    report = await probe(launcher, timeout=5, only=["ending.killed"])
+
+    assert [(result.status, result.message) for result in report.results] == [("ok", "")]
+
+
+@pytest.mark.anyio
 async def test_an_agent_that_crashes_in_a_prompt_has_ended(tmp_path: Path) -> None:
     report = await probe(_script(tmp_path, CRASHING), timeout=5, only=["prompts.turn", "prompts.cancel-at-once"])
 

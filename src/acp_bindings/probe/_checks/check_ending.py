@@ -63,7 +63,8 @@ async def killed(bench: Bench) -> None:
     agent = await bench.fresh()
     entry = await _with_server(bench, agent)
     _signal(agent, "SIGKILL")
-    await _ended(bench, agent)
+    # A client that kills the agent closes its input too. What was killed may be a launcher, whose child reads it.
+    await _exits(bench, agent, "SIGKILL")
     await _nothing_left(bench, agent, entry)
 
 
