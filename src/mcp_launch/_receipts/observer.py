@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Collection
 from typing import Any
 
+from mcp_types import PROTOCOL_VERSION_META_KEY, SERVER_INFO_META_KEY
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from acp_bindings._json import items_of, members_of
@@ -59,7 +60,7 @@ class Observer:
         for message in _messages(text):
             method, number = message.get("method"), message.get("id")
             if method not in (None, *OPENING):
-                self._accepted()
+                self._accepted(members_of(members_of(message.get("params")).get("_meta")))
             if isinstance(method, str) and isinstance(number, str | int):
                 self._pending[number] = method, time.monotonic(), members_of(message.get("params")).get("name")
                 ids.append(number)
@@ -103,10 +104,13 @@ class Observer:
         elif self._is_needed(method, began):
             self._refused()
 
-    def _accepted(self) -> None:
+    def _accepted(self, meta: dict[str, Any]) -> None:
         if not self.started and self._opened is not None:
             self.started = True
-            about = {name: self._opened[name] for name in ("protocolVersion", "serverInfo") if name in self._opened}
+            # Without a handshake, each request has the version, and each result names the server.
+            info = members_of(self._opened.get("_meta")).get(SERVER_INFO_META_KEY)
+            known = {"protocolVersion": meta.get(PROTOCOL_VERSION_META_KEY), "serverInfo": info, **self._opened}
+            about = {name: known[name] for name in ("protocolVersion", "serverInfo") if known[name] is not None}
             self._tell("started", seconds=round(self.seconds, 3), **about)
 
 

@@ -14,6 +14,7 @@ import httpx2
 import pytest
 from anyio.abc import SocketAttribute
 from anyio.streams.buffered import BufferedByteReceiveStream
+from mcp_types import PROTOCOL_VERSION_META_KEY, SERVER_INFO_META_KEY
 
 from acp_bindings import decode, v1
 from acp_bindings._tap.forwarding import framed
@@ -390,6 +391,23 @@ def test_a_refused_handshake_is_a_failure_unless_another_one_succeeds_meanwhile(
         if each == DISCOVERED:
             assert not observer.waits_for()
     assert len(refused) == refusals
+
+
+def test_a_server_without_a_handshake_has_started_with_its_version_and_name() -> None:
+    info = {"name": "files", "version": "1"}
+    result = {"supportedVersions": ["2026-07-28"], "capabilities": {}, "_meta": {SERVER_INFO_META_KEY: info}}
+    params = {"_meta": {PROTOCOL_VERSION_META_KEY: "2026-07-28"}}
+    told: list[dict[str, Any]] = []
+
+    def tell(event: str, **facts: Any) -> None:
+        told.append({"event": event, **facts})
+
+    observer = Observer(tell, refused=ignore)
+    observer.sent(DISCOVER)
+    observer.received(json.dumps({"id": 1, "result": result}).encode())
+    observer.sent(json.dumps({"id": 2, "method": "tools/list", "params": params}).encode())
+    assert told[0].pop("seconds") >= 0
+    assert told == [{"event": "started", "protocolVersion": "2026-07-28", "serverInfo": info}]
 
 
 @pytest.mark.parametrize(("capabilities", "refusals"), [(b'{"tools": {}}', 1), (b"{}", 0)])
