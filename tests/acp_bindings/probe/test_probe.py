@@ -500,6 +500,13 @@ async def test_an_agent_that_says_nothing_is_given_up() -> None:
 
 
 @pytest.mark.anyio
+async def test_the_advice_on_a_resumed_session_without_its_state_is_to_send_the_state() -> None:
+    (result,) = (await probe([*AGENT, "sessions.resume/state"], version=2, only=["sessions.resume"], timeout=5)).results
+
+    assert result.cure == "Send a `state_update` with the current state, then answer."
+
+
+@pytest.mark.anyio
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals")
 async def test_an_agent_whose_launcher_is_killed_may_wait_for_the_end_of_its_input() -> None:
     # The commands of npm packages, such as Qwen Code and GitHub Copilot, start the agent with their own streams.

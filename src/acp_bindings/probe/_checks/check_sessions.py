@@ -159,7 +159,8 @@ async def resume(bench: Bench) -> None:
     if said(updates, "user_message"):
         raise Failed("the history was sent", [call.request, updates[0][0]])
     if bench.version > 1 and not any(each["sessionUpdate"] == "state_update" for _, each in updates):
-        raise Failed("no `state_update` came before the answer", call.lines)
+        cure = "Send a `state_update` with the current state, then answer."
+        raise Failed("no `state_update` came before the answer", call.lines, cure=cure)
     await session.turn(bench.text(HELLO))
 
 
