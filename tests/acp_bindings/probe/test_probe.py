@@ -500,10 +500,17 @@ async def test_an_agent_that_says_nothing_is_given_up() -> None:
 
 
 @pytest.mark.anyio
-async def test_the_advice_on_a_resumed_session_without_its_state_is_to_send_the_state() -> None:
-    (result,) = (await probe([*AGENT, "sessions.resume/state"], version=2, only=["sessions.resume"], timeout=5)).results
+@pytest.mark.parametrize(
+    ("defect", "check", "advice"),
+    [
+        ("sessions.resume/state", "sessions.resume", "Send a `state_update` with the current state, then answer."),
+        ("sessions.list", "sessions.list-by-cwd", "List only the sessions of the directory, and all of them."),
+    ],
+)
+async def test_the_advice_is_about_what_is_missing(defect: str, check: str, advice: str) -> None:
+    (result,) = (await probe([*AGENT, defect], version=2, only=[check], timeout=5)).results
 
-    assert result.cure == "Send a `state_update` with the current state, then answer."
+    assert (result.status, result.cure) == ("fail", advice)
 
 
 @pytest.mark.anyio

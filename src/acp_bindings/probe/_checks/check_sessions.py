@@ -103,7 +103,7 @@ async def list_(bench: Bench) -> None:
         raise Failed("its `cwd` is not an absolute path", call.lines)
 
 
-@check("protocol, Session List: cwd", "Leave out the sessions of other directories.")
+@check("protocol, Session List: cwd", "List only the sessions of the directory, and all of them.")
 async def list_by_cwd(bench: Bench) -> None:
     """`session/list` with a `cwd` lists only sessions of that directory."""
     await bench.need("sessionCapabilities.list", "session")
