@@ -132,6 +132,16 @@ def test_a_click_opens_a_message_with_all_that_was_sent(open_page: Open) -> None
     ]
 
 
+def test_the_scale_has_whole_numbers(open_page: Open) -> None:
+    tab = open_page([*opening(), chunk(85_000, "Hello")])
+    tab.evaluate(
+        "const pen = CanvasRenderingContext2D.prototype, fill = pen.fillText;"
+        "pen.fillText = function (text, ...rest) { document.title += `|${text}`; fill.call(this, text, ...rest); }; 0"
+    )
+    tab.set_viewport_size({"width": 1270, "height": 800})
+    sync_api.expect(tab).to_have_title(re.compile(r"\|40 s\|50 s\|1 min\|1 min 10 s\|1 min 20 s$"), timeout=30000)
+
+
 def test_findings_are_marked_and_lead_to_their_place(open_page: Open) -> None:
     wrong = line(9000, "agent", id=9, method="fs/read_text_file", params={"sessionId": "s1", "path": "notes.txt"})
     many = [update(6000 + each, "plan", entries=[]) for each in range(100)]

@@ -52,9 +52,10 @@ function duration(milliseconds) {
   return minutes < 60 ? `${minutes} min ${rest} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** A round duration on a scale: `0`, `200 ms`, `5 s`, `2 min`. */
+/** A round duration on a scale: `0`, `200 ms`, `5 s`, `1 min 10 s`, `2 min`. */
 function rounded(milliseconds) {
-  const [size, unit] = [[36e5, "h"], [6e4, "min"], [1e3, "s"]].find(([each]) => milliseconds >= each) ?? [1, "ms"];
+  if (milliseconds >= 6e4) return duration(milliseconds).replace(/ 0 \w+$/, "");
+  const [size, unit] = milliseconds >= 1e3 ? [1e3, "s"] : [1, "ms"];
   return milliseconds ? `${milliseconds / size} ${unit}` : "0";
 }
 
