@@ -142,6 +142,15 @@ def test_the_scale_has_whole_numbers(open_page: Open) -> None:
     sync_api.expect(tab).to_have_title(re.compile(r"\|40 s\|50 s\|1 min\|1 min 10 s\|1 min 20 s$"), timeout=30000)
 
 
+def test_a_diff_has_the_names_of_its_files(open_page: Open) -> None:
+    content = [
+        {"type": "diff", "path": "/a", "newText": ""},
+        {"type": "diff", "changes": [{"operation": "add", "path": "/b"}, {"operation": "delete", "path": "/c"}]},
+    ]
+    tab = open_page([*opening(), update(3000, "tool_call", toolCallId="c", title="Write", content=content)])
+    assert "[diff of /a] [diff of /b, /c]" in labels(tab)[-1]
+
+
 def test_findings_are_marked_and_lead_to_their_place(open_page: Open) -> None:
     wrong = line(9000, "agent", id=9, method="fs/read_text_file", params={"sessionId": "s1", "path": "notes.txt"})
     many = [update(6000 + each, "plan", entries=[]) for each in range(100)]

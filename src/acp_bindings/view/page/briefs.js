@@ -4,10 +4,10 @@
 function textOf(content) {
   if (Array.isArray(content)) return content.map(textOf).join(" ");
   if (typeof content === "string") return content;
-  const { type, text, uri, resource, content: inner, path, terminalId, data } = Object(content);
+  const { type, text, uri, resource, content: inner, path, changes, terminalId, data } = Object(content);
   if (typeof text === "string") return text;
   if (inner !== undefined) return textOf(inner);
-  if (type === "diff") return `[diff of ${path}]`;
+  if (type === "diff") return `[diff of ${path ?? list(changes).map((change) => Object(change).path).join(", ")}]`;
   if (terminalId) return `[terminal ${terminalId}]`;
   if (data !== undefined) return type ? `[${type}]` : String(data);
   return type ? `[${type}${uri ?? resource?.uri ? ` ${uri ?? resource.uri}` : ""}]` : "";
