@@ -210,7 +210,7 @@ class AgentLink:
             await self._load(conversation, request, ask, loads=loads)
         except BaseException:
             self.updates.failed(session.id)
-            self._drop(session.id)
+            self.forget(session.id)
             raise
         return session
 
@@ -273,7 +273,7 @@ class AgentLink:
                 if not is_closed or getattr(error, "code", "") == "not_acp":
                     self._lost[session_id] = error
                     conversation.closed = True
-                    self._drop(session_id)
+                    self.forget(session_id)
                 if is_closed:
                     raise
         interrupted = [self.sessions[id_] for id_, each in self._conversations.items() if each.interrupted]
@@ -297,9 +297,9 @@ class AgentLink:
         self._live[session_id] = self._conversations[session_id].take
 
     def forget(self, session_id: str) -> None:
-        """Drop a session that was closed, and all that arrives for it from now on."""
-        self.updates.closed(session_id)
-        self._drop(session_id)
+        """Drop a session, and all that arrives for it from now on."""
+        for each in (self._live, self._conversations, self.sessions):
+            each.pop(session_id, None)
 
     async def end_terminals(self, session_id: str | None = None) -> None:
         """End the processes of a session, or all."""
@@ -315,10 +315,6 @@ class AgentLink:
         if (on_update := self.on_update) is not None:
             conversation.listener = partial(_notify, on_update, session)
         return conversation, session
-
-    def _drop(self, session_id: str) -> None:
-        for each in (self._live, self._conversations, self.sessions):
-            each.pop(session_id, None)
 
     def _update(self, params: Any, _: object) -> None:
         if (take := self._live.get(params.session_id)) is not None:

@@ -158,6 +158,7 @@ class Session:
             await self._host.end_terminals(self.id)
             if self._host.online.is_set() and self._host.peer.supports("session.close"):
                 await self._host.close(self.id)
+                self._host.updates.closed(self.id)
         finally:
             self._host.forget(self.id)
 

@@ -236,6 +236,27 @@ async def test_all_open_sessions_are_closed_in_a_loop(version: int) -> None:
         assert not agent.sessions
 
 
+@pytest.mark.parametrize(
+    ("capability", "rules"), [("session.close", ["update-after-close"]), ("session.list", list[str]())]
+)
+async def test_only_an_agent_that_has_closed_a_session_is_blamed_for_its_updates(
+    capability: str, rules: list[str]
+) -> None:
+    raw = Agent(1, capabilities={capability})
+    heard: list[object] = []
+
+    def notice(_: object, update: object, __: bool) -> None:
+        heard.append(update)
+
+    async with connected(raw, on_update=notice) as agent:
+        async with agent.session(cwd="/project") as session:
+            pass
+        await raw.update(session.id, {"sessionUpdate": "session_info_update", "title": "Title"})
+        async with agent.session(cwd="/project"):  # the update arrives before its response
+            assert [getattr(each, "rule", None) for each in agent.remarks] == rules
+    assert not heard
+
+
 @both
 async def test_a_session_of_another_client_is_closed_by_its_id(version: int) -> None:
     raw = Agent(version, hello)
