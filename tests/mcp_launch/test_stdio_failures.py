@@ -191,6 +191,12 @@ async def test_a_warning_of_npm_is_not_the_reason(
     ("package", "script", "says"),
     [
         ("weather/server", "exit 128", "npx takes weather/server for a repository on GitHub; is it @weather/server?"),
+        (
+            "@weather/server",
+            "exit 128",
+            "npm gets a package that it requires with git, which failed; npm install @weat",
+        ),
+        ("@weather/server", "echo 'no licence' >&2; exit 128", "no licence"),
         ("weather/server", "exit 1", "npx hides the errors of install scripts;"),
         ("github:weather/server", "exit 128", "npx gets it with git, which failed;"),
         ("ssh://git@github.com/weather/server", "exit 128", "npx gets it with git, which failed;"),

@@ -171,6 +171,8 @@ def _cause_in_entry(seen: Seen, said: Sequence[str], line: str) -> str | None:  
             # Not its URL, which may contain a password.
             return "npx gets it with git, which failed; does the repository exist, and need a login (git ls-remote …)?"
         if (seen.status or 0) > 0 and not (said or seen.spoke or _odd_output(seen)):
+            if seen.status == 128:
+                return f"npm gets a package that it requires with git, which failed; npm install {package} shows why"
             return "npx hides the errors of install scripts; if one failed, npx --foreground-scripts … shows it"
     if wrong := _windows_path(seen):
         return wrong
