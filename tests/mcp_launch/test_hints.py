@@ -53,6 +53,11 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
         ("npm error No versions available for weather-mcp", "the npm package weather-mcp was not found;"),
         ("ERROR: No matching distribution found for weather-mcp", "the Python package weather-mcp was not found;"),
         ("npm error code ECONNREFUSED\nnpm error syscall connect", "the package registry cannot be reached;"),
+        (
+            "  cause: error sending request for url (https://index.example/w/)\n  cause: tunnel error",
+            "index.example cannot be reached; is there a network",
+        ),
+        ("error sending request for url (http://localhost:11434/api)", "it cannot connect to localhost:11434;"),
         ("npm ERR! 404  'weather-mcp@*' is not in this registry.", "the npm package weather-mcp was not found;"),
         ("npm error code SELF_SIGNED_CERT_IN_CHAIN\nnpm error errno SELF_SIGNED_CERT_IN_CHAIN", "NODE_EXTRA_CA_CERTS"),
         ("error: Failed to spawn: server.py\n  cause: No such file or directory", "cannot find the program server.py;"),

@@ -219,8 +219,14 @@ HINTS = (
         "  cause: error sending request for url (https://github.com/astral-sh/python-build-standalone/)",
     ),
     Hint(
-        r"tunnel error|error sending request for url"
-        rf"|{_NPM}code (?:ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONN\w+|ENETUNREACH)",
+        # Packages also come from other hosts than the registry. Servers in Rust write the same error.
+        rf"(?:{_NPM}network request to |error sending request for url \()https?://(?!localhost|127\.)([\w.-]+)",
+        f"{{}} cannot be reached; {NEEDS_PROXY}",
+        "npm error code ENOTFOUND\n"
+        "npm error network request to https://example.com/w.tgz failed, reason: getaddrinfo ENOTFOUND example.com",
+    ),
+    Hint(
+        rf"tunnel error|{_NPM}code (?:ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONN\w+|ENETUNREACH)",
         f"the package registry cannot be reached; {NEEDS_PROXY}",
         "  cause: tunnel error: failed to create underlying connection\n  cause: tcp connect error",
     ),
@@ -427,7 +433,7 @@ HINTS = (
         "Error: listen EADDRINUSE: address already in use :::9999",
     ),
     Hint(
-        r"connect ECONNREFUSED (\S+)",
+        r"connect ECONNREFUSED (\S+)|error sending request for url \(https?://([\w.:]+)",
         "it cannot connect to {}; is the service that it needs running?",
         "Error: connect ECONNREFUSED 127.0.0.1:5432",
     ),
