@@ -60,7 +60,7 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
         ("error sending request for url (http://localhost:11434/api)", "it cannot connect to localhost:11434;"),
         ("npm ERR! 404  'weather-mcp@*' is not in this registry.", "the npm package weather-mcp was not found;"),
         ("npm error code SELF_SIGNED_CERT_IN_CHAIN\nnpm error errno SELF_SIGNED_CERT_IN_CHAIN", "NODE_EXTRA_CA_CERTS"),
-        ("error: Failed to spawn: server.py\n  cause: No such file or directory", "cannot find the program server.py;"),
+        ("error: Failed to spawn: w-mcp\n  cause: No such file", "the program w-mcp; is its --directory right, or is it a"),
         ("OSError: [Errno 98] Address already in use", "its port is in use"),
         ("/usr/bin/python: No module named weather", "no module weather"),
         ("ModuleNotFoundError: No module named 'mcp.shared.session'", "for version 1 of the MCP SDK"),

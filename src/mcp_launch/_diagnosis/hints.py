@@ -123,7 +123,7 @@ HINTS = (
     ),
     Hint(
         _NPM + r"npx canceled due to missing packages and no YES option: \[\"([^\"\n]+)\"",
-        'npx was told not to install {}; install it, or write -y in "args", without --no or --no-install',
+        'npx was told not to install {}; install it, or write -y before it in "args", without --no or --no-install',
         'npm error npx canceled due to missing packages and no YES option: ["weather@1.0.0"]',
     ),
     Hint(
@@ -203,7 +203,7 @@ HINTS = (
     ),
     Hint(
         r"error: Failed to spawn: `?([^`\n]+?)`?$",
-        "uv cannot find the program {}; is its --directory right?",
+        "uv cannot find the program {}; is its --directory right, or is it a package for uvx?",
         "error: Failed to spawn: `server.py`\n  Caused by: No such file or directory (os error 2)",
     ),
     Hint(
