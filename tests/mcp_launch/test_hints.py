@@ -50,6 +50,10 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
             "npm error code ETARGET\nnpm error notarget No matching version found for is-odd@99.99.99.",
             "the package is-odd@99.99.99 was not found; is the version right?",
         ),
+        (
+            "cause: Because there is no version of pglast==7.2.0 and\nBecause (3.12.1) does not satisfy Python>=3.13 and",
+            "it requires Python>=3.13; pass --python to uvx",
+        ),
         ("npm error No versions available for weather-mcp", "the npm package weather-mcp was not found;"),
         ("ERROR: No matching distribution found for weather-mcp", "the Python package weather-mcp was not found;"),
         ("npm error code ECONNREFUSED\nnpm error syscall connect", "the package registry cannot be reached;"),

@@ -171,19 +171,25 @@ HINTS = (
     ),
     # uv and pip:
     Hint(
+        # A package for another Python is not used, so that uv tries older ones, which may not exist.
+        r"does not satisfy (Python[<>=!~][^ ,\n]+)",
+        "it requires {}; pass --python to uvx",
+        "  cause: Because the current Python version (3.11.7) does not satisfy Python>=3.12 and all",
+    ),
+    Hint(
         r"Because (\S+) was not found in the package registry|No matching distribution found for (\S+)",
         "the Python package {} was not found; is its name right?",
         "  cause: Because weather-mcp was not found in the package registry and you require weather-mcp",
     ),
     Hint(
-        rf"Because there is no version of (\S+)|{_NPM}notarget No matching version found for (\S+?)\.?$",
+        rf"Because there is no version of (\S+) and you |{_NPM}notarget No matching version found for (\S+?)\.?$",
         "the package {} was not found; is the version right?",
         "  cause: Because there is no version of weather-mcp==99.9 and you require weather-mcp==99.9, we can conclude",
     ),
     Hint(
-        r"does not satisfy (Python[<>=!~][^ ,\n]+)",
-        "it requires {}; pass --python to uvx",
-        "  cause: Because the current Python version (3.11.7) does not satisfy Python>=3.12 and all",
+        r"Because there is no version of (\S+)",
+        "it requires the package {}, which was not found; try another version of the server",
+        "  cause: Because there is no version of pglast==7.2.0 and weather-mcp==1.0 depends on pglast==7.2.0, we can",
     ),
     Hint(
         r"executable named `([^`\n]+)` is not provided by package `([^`\n]+)`",
