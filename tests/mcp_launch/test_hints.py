@@ -64,7 +64,10 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
         ("error sending request for url (http://localhost:11434/api)", "it cannot connect to localhost:11434;"),
         ("npm ERR! 404  'weather-mcp@*' is not in this registry.", "the npm package weather-mcp was not found;"),
         ("npm error code SELF_SIGNED_CERT_IN_CHAIN\nnpm error errno SELF_SIGNED_CERT_IN_CHAIN", "NODE_EXTRA_CA_CERTS"),
-        ("error: Failed to spawn: w-mcp\n  cause: No such file", "the program w-mcp; is its --directory right, or is it a"),
+        (
+            "error: Failed to spawn: w-mcp\n  cause: No such file",
+            "the program w-mcp; is its --directory right, or is it a",
+        ),
         ("OSError: [Errno 98] Address already in use", "its port is in use"),
         ("/usr/bin/python: No module named weather", "no module weather"),
         ("ModuleNotFoundError: No module named 'mcp.shared.session'", "for version 1 of the MCP SDK"),
@@ -87,6 +90,16 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
             "is the Docker daemon running?",
         ),
         ("Docker Desktop is not running", "is the Docker daemon running?"),
+        ("Error: connect ENOENT /var/run/docker.sock", "is the Docker daemon running?"),
+        ("Error: connect EACCES /var/run/docker.sock", "has no permission to use Docker;"),
+        (
+            "docker.errors.DockerException: Error while fetching server API version: (PermissionError(13, 'Permission",
+            "has no permission to use Docker;",
+        ),
+        (
+            "docker.errors.DockerException: Error while fetching server API version: (FileNotFoundError(2, 'No such",
+            "is the Docker daemon running?",
+        ),
         (
             "docker: permission denied while trying to connect to the Docker daemon socket at unix:///docker.sock",
             "has no permission to use Docker;",

@@ -248,13 +248,15 @@ HINTS = (
     ),
     # Docker:
     Hint(
-        r"permission denied while trying to connect to the [Dd]ocker",
+        r"permission denied while trying to connect to the [Dd]ocker"
+        r"|^docker\.errors\.DockerException: .*PermissionError|connect EACCES \S+docker",
         "this user has no permission to use Docker; add it to the group docker, and log in again",
         "docker: permission denied while trying to connect to the docker API at unix:///var/run/docker.sock",
     ),
     Hint(
         r"Cannot connect to the Docker daemon|failed to connect to the docker API|docker: error during connect"
-        r"|^Docker Desktop is not running",
+        r"|^Docker Desktop is not running"
+        r"|^docker\.errors\.DockerException: Error while fetching server API|connect E\w+ \S+docker",
         "is the Docker daemon running?",
         "docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?",
     ),
