@@ -41,6 +41,7 @@ npm warn EBADENGINE }
 NPM_404 = "npm error 404  'weather@*' is not in this registry."
 REFUSED = {"command": sys.executable, "args": ["-c", "import sys; sys.exit('401 invalid API key')"]}
 NEEDS_KEY = {"command": sys.executable, "args": ["-c", "import sys; sys.exit('W_KEY is required')"]}
+SEVERAL = 'An item of its "args" contains several arguments; write each as a separate item.'
 OLDER = "it was written for version 1 of the MCP SDK, but got version 2"
 
 
@@ -88,6 +89,23 @@ OLDER = "it was written for version 1 of the MCP SDK, but got version 2"
             None,
             f'It{OLDER[2:]}; install the older one where it runs (pip install "mcp<2").',
         ),
+        ("node", ["a.js --stdio"], "Error: Cannot find module '/srv/a.js --stdio'", None, SEVERAL),
+        ("uvx", ["--from weather-mcp", "w"], "error: unexpected argument '--from weather-mcp' found", None, SEVERAL),
+        (
+            "npx",
+            ["-y", "@weather/server /srv"],
+            "npm error enoent Could not read package.json: Error: open '/a/@weather/server /srv/package.json'",
+            None,
+            SEVERAL,
+        ),
+        (
+            "node",
+            ["/srv/My Server - old/a.js"],
+            "Error: Cannot find module '/srv/My Server - old/a.js'",
+            None,
+            "Node cannot find /srv/My Server - old/a.js; is the path right, and was it built?",
+        ),
+        ("sh", ["-c", "weather --stdio"], "weather: no licence", None, ADVICE["exited"]),
         (
             "node",
             [r"C:\Users\me\server.js"],

@@ -51,7 +51,7 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
             "the package is-odd@99.99.99 was not found; is the version right?",
         ),
         (
-            "cause: Because there is no version of pglast==7.2.0 and\nBecause (3.12.1) does not satisfy Python>=3.13 and",
+            "cause: Because there is no version of pglast==7.2.0 and\nBecause (3.12.1) does not satisfy Python>=3.13 a",
             "it requires Python>=3.13; pass --python to uvx",
         ),
         ("npm error No versions available for weather-mcp", "the npm package weather-mcp was not found;"),

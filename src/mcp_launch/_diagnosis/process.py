@@ -121,7 +121,10 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
     quoted = line and f"{verb}: {seen.spec.redactor.start(line, SHOWN)}"
     if (status := seen.status) is not None:
         facts |= {"signal": signal_name(status)} if status < 0 else {"exit_code": status}
-        hint, edit = _refined(seen, hint) if hint else (_cause_in_entry(seen, said, line or ""), None)
+        if any(_SEVERAL.search(each) and each in (line or "") for each in seen.spec.args):
+            hint, edit = 'an item of its "args" contains several arguments; write each as a separate item', None
+        else:
+            hint, edit = _refined(seen, hint) if hint else (_cause_in_entry(seen, said, line or ""), None)
         facts |= {"edit": edit} if edit else {}
         # A program that ends at once without an error was not meant to be a server.
         complains = hint is not None or _COMPLAINT.search(line or "")
@@ -254,6 +257,8 @@ def _other_form(seen: Seen) -> str | None:
 
 
 _ECHO = "only sends back its input, so it is not an MCP server"
+_SEVERAL = re.compile(r"^-[^\s=]*\s|^@\S+\s|\s--?\w")
+"""An argument that contains an option and more, or begins with an npm package."""
 _WINDOWS_PATH = re.compile(r"(?:^|=)(?:[A-Za-z]:\\|\\\\\w)")
 _REFUSED = re.compile(
     r"\b40[13]\b|unauthori[sz]ed|forbidden|(?:invalid|incorrect|bad|wrong)\W+(?:\w+\W+){0,2}(?:key|token|credential|password)",
