@@ -351,12 +351,16 @@ def test_a_missing_variable_is_named(said: str, name: str, line: int) -> None:
         "Error: SERVICE_KEY and SERVICE_TOKEN environment variables are required",
         "Missing required environment variables: SERVICE_KEY, SERVICE_TOKEN",
         "Missing: `SERVICE_KEY`, `SERVICE_TOKEN`. See the documentation",
+        "❌ Missing required environment variables:\n   SERVICE_KEY\n   SERVICE_TOKEN\n💡 Set these variables.",
+        "Missing required environment variables:\n  - SERVICE_KEY: from example.com\n  - SERVICE_TOKEN (a token)\nbye",
+        "Usage: weather --token TOKEN\nOr set SERVICE_KEY and SERVICE_TOKEN environment variables.",
+        "No configuration.\nSet environment variables (SERVICE_KEY, SERVICE_TOKEN, etc.)\nor run weather setup",
         "2026-11-29,ERROR,SERVICE_KEY, URL, and SERVICE_TOKEN must be set",
     ],
 )
 def test_each_missing_variable_of_a_list_is_named(said: str) -> None:
     def explained(*given: str, empty: str = "") -> str:
-        return explain_variable([said], given=given, empty=[empty]) or ""
+        return explain_variable(said.splitlines(), given=given, empty=[empty]) or ""
 
     assert explained() == (
         "it was not given SERVICE_KEY and SERVICE_TOKEN, because servers do not inherit your environment; "
@@ -405,11 +409,13 @@ def test_inherited_variables_are_not_taken_for_misspellings(said: str, name: str
         "running without SERVICE_CACHE env",
         "{ SERVICE_KEY: { _errors: [ 'Too short' ] } }",
         "PK is not set",
+        "Optional environment variables:\n  SERVICE_KEY\n  SERVICE_TOKEN",
+        "Set the SERVICE_DEBUG environment variable to see more.",
         "no " * 400 + "environment variable SERVICE_KEY",
     ],
 )
 def test_other_lines_do_not_name_a_missing_variable(said: str) -> None:
-    assert explain_variable([said], given=[]) is None
+    assert explain_variable(said.splitlines(), given=[]) is None
 
 
 @pytest.mark.parametrize(

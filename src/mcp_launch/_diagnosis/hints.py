@@ -479,7 +479,8 @@ _SHELL = re.compile(r"\S*sh:|\S+: (?:line )?\d+: ")
 
 def missing_variables(lines: Sequence[str]) -> tuple[list[str], str] | None:
     """Return the variables whose absence made a server end, or the first if one suffices; and the line that says so."""
-    for line in (each[:_READ] for each in reversed(lines)):
+    joined = _LISTED.sub(lambda found: f": {', '.join(_LISTED_NAME.findall(found[0]))}", "\n".join(lines))
+    for line in (each[:_READ] for each in reversed(joined.split("\n"))):
         if line.startswith("KeyError:") and not any(_PYTHON_OS.search(each[:_READ]) for each in lines):
             continue
         found = next((match for pattern in _MISSING if (match := pattern.search(line))), None)
@@ -517,6 +518,8 @@ _MISSING = tuple(
         rf"{_IS_NEEDED}.*\b(?i:set (?:it in )?(?:the )?){_SURE_NAME}.*{_VARIABLE}",
         rf"{_IS_NEEDED}.*\b(?i:set (?:the )?){_VARIABLE}\W{{1,3}}{_NAME}",
         rf"^(?i:please set) (?i:the )?{_SURE_NAME} {_VARIABLE}",
+        rf"^(?i:or )?(?i:set) (?i:the )?{_SURE_NAME} {_VARIABLE}\W*$",
+        rf"^(?i:or )?(?i:set) {_VARIABLE}\W{{1,3}}{_SURE_NAME}(?:, etc)?\W*$",
         rf"(?i:missing)(?: (?i:required))?:? {_SURE_NAME}",
         rf"\b(?i:cannot|unable to) .* without (?:the )?{_SURE_NAME} env",
         # The validation of zod.
@@ -526,6 +529,9 @@ _MISSING = tuple(
     )
 )
 """Patterns for messages that variables are not set; their names are the only group that matched."""
+_LISTED_NAME = re.compile(rf"\n[^\w\n]*{_SURE_NAME}(?:$|[:=]| \W).*", re.MULTILINE)
+_LISTED = re.compile(rf":(?:{_LISTED_NAME.pattern})+", re.MULTILINE)
+"""Variables on the lines after another, each with its description."""
 _PYTHON_OS = re.compile(r"<frozen os>|\bos\.py\b|\bos\.environ\b")
 _HARMLESS = re.compile(
     r"(?<![/\\])\b(?:warn|warning|info|debug|defaults?|defaulting|optional|falling back|using)\b|^\s+--?\w",
