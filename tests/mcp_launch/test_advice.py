@@ -256,6 +256,34 @@ async def test_values_that_were_not_filled_in_are_named(
     assert said == advice.format("contains a variable that was not expanded")
 
 
+@pytest.mark.parametrize(
+    ("args", "env", "says", "advice"),
+    [
+        (
+            [],
+            "/srv/a.json",
+            "ENOENT: no such file or directory, open '/srv/a.json'",
+            "The path in KEYS {}; is it right?",
+        ),
+        ([], "~/a.json", "File /srv/~/a.json was not found.", "The path in KEYS {}; {}."),
+        (["~/weather"], "", "ERROR: ~/weather does not exist", 'A path in its "args" {}; {}.'),
+        (["--db=/srv/w.db"], "", "/srv/w.db doesn't exist", 'A path in its "args" {}; is it right?'),
+        (["/srv"], "/srv", "FileNotFoundError: No such file or directory: '/srv/a.json'", ADVICE["exited"]),
+        (["me/weather"], "https://h.example", "me/weather not found at https://h.example", ADVICE["exited"]),
+        ([], "/srv/a.json", "/srv/a.json is not valid JSON", ADVICE["exited"]),
+    ],
+)
+async def test_a_path_of_the_entry_that_does_not_exist_is_named(  # noqa: PLR0917 - the columns of the table
+    args: list[str], env: str, says: str, advice: str, marked: Marked, tmp_path: Path
+) -> None:
+    script = f"import sys; sys.exit({says!r})"
+    server = marked.stdio("tool", sys.executable, "-c", script, *args, env={"KEYS": env})
+
+    failure = await failed(server, cwd=tmp_path)
+
+    assert failure.advice == advice.format("was not found", '"~" is not expanded here; write the full path')
+
+
 async def test_a_sign_in_page_is_recognized_by_its_title(marked: Marked, tmp_path: Path) -> None:
     page = b"<html><head>" + b"<meta>" * 200 + b"<title>\n Sign in &middot; Example</title></head></html>"
     with raw_server(lambda _: [reply(200, page, content_type="text/html")]) as web:

@@ -177,7 +177,7 @@ def _cause_in_entry(seen: Seen, said: Sequence[str], line: str) -> str | None:  
             if seen.status == 128:
                 return f"npm gets a package that it requires with git, which failed; npm install {package} shows why"
             return "npx hides the errors of install scripts; if one failed, npx --foreground-scripts … shows it"
-    if wrong := _windows_path(seen):
+    if wrong := _windows_path(seen) or _absent_path(seen, line):
         return wrong
     if seen.status == 0 and has_no_input(seen.spec.command, seen.spec.args):
         return 'without -i, its container gets no input; add -i after "run" in its "args"'
@@ -217,6 +217,19 @@ def _package(seen: Seen) -> str:
 def _windows_path(seen: Seen) -> str | None:
     is_odd = os.name != "nt" and any(map(_WINDOWS_PATH.search, seen.spec.args))
     return 'a path in its "args" is a Windows path, and this system is not Windows' if is_odd else None
+
+
+def _absent_path(seen: Seen, line: str) -> str | None:
+    """Return which path of the entry does not exist, if the error says that."""
+    if not _ABSENT.search(line):
+        return None
+    paths = [(f"the path in {name}", value) for name, value in seen.spec.env]
+    paths += [('a path in its "args"', each.rpartition("=")[2]) for each in seen.spec.args]
+    for where, path in paths:
+        if _PATH.match(path) and re.search(rf"(?<![\w.-]){re.escape(path)}(?!\.?[\w/\\-])", line):
+            cure = '"~" is not expanded here; write the full path' if path[0] == "~" else "is it right?"
+            return f"{where} was not found; {cure}"
+    return None
 
 
 def _no_mcp(seen: Seen) -> str | None:
@@ -260,6 +273,10 @@ _ECHO = "only sends back its input, so it is not an MCP server"
 _SEVERAL = re.compile(r"^-[^\s=]*\s|^@\S+\s|\s--?\w")
 """An argument that contains an option and more, or begins with an npm package."""
 _WINDOWS_PATH = re.compile(r"(?:^|=)(?:[A-Za-z]:\\|\\\\\w)")
+_ABSENT = re.compile(r"ENOENT|(?i:no such file|(?:not|n't) (?:found|exist)|cannot find)")
+"""Words about a file that does not exist."""
+_PATH = re.compile(r"(?:~|\.{0,2}|[A-Za-z]:)[/\\].")
+"""The start of a path that cannot be the name of a package or an image, or a URL."""
 _REFUSED = re.compile(
     r"\b40[13]\b|unauthori[sz]ed|forbidden|(?:invalid|incorrect|bad|wrong)\W+(?:\w+\W+){0,2}(?:key|token|credential|password)",
     re.IGNORECASE,
