@@ -40,6 +40,7 @@ npm warn EBADENGINE }
 """
 NPM_404 = "npm error 404  'weather@*' is not in this registry."
 REFUSED = {"command": sys.executable, "args": ["-c", "import sys; sys.exit('401 invalid API key')"]}
+SILENT = {"command": sys.executable, "args": ["-c", "raise SystemExit(1)"]}
 NEEDS_KEY = {"command": sys.executable, "args": ["-c", "import sys; sys.exit('W_KEY is required')"]}
 SEVERAL = 'An item of its "args" contains several arguments; write each as a separate item.'
 OLDER = "it was written for version 1 of the MCP SDK, but got version 2"
@@ -210,6 +211,13 @@ async def test_the_advice_for_a_variable_is_that_of_the_client(
     ("format_", "entry", "advice"),
     [
         ("zed", {**REFUSED, "env": {"KEY": "<YOUR_API_KEY>"}}, "The value of KEY contains a placeholder; replace it."),
+        ("zed", {**SILENT, "env": {"KEY": "your_password"}}, "The value of KEY contains a placeholder; replace it."),
+        (
+            "zed",
+            {**SILENT, "args": ["-c", "raise SystemExit(1)", "<YOUR_KEY>"]},
+            'An item of its "args" contains a placeholder; replace it.',
+        ),
+        ("zed", {"command": "/bin/sh", "args": ["-c", "exit $STATUS"], "env": {"STATUS": "1"}}, ADVICE["exited"]),
         ("zed", {**NEEDS_KEY, "env": {"W_KEY": ""}}, "The value of W_KEY is empty."),
         ("claude-code", {"command": "${X_PY}"}, "It {} (X_PY); set it."),
         ("claude-code", {"command": "$HOME/bin/server"}, "It {} (HOME); write ${{HOME}}."),

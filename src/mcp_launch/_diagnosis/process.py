@@ -15,6 +15,7 @@ from mcp_launch._diagnosis import Diagnosis, advised
 from mcp_launch._diagnosis.hints import NEEDS_PROXY, explain_end, explain_variable, unwrapped
 from mcp_launch._executable import INHERITED, WITH_VALUE, operand_in
 from mcp_launch._spec import StdioServer
+from mcp_launch._unexpanded import PLACEHOLDER
 from mcp_launch.failures import Phrases
 from mcp_launch.options import allow_more, megabytes
 
@@ -181,10 +182,8 @@ def _cause_in_entry(seen: Seen, said: Sequence[str], line: str) -> str | None:  
         return wrong
     if seen.status == 0 and has_no_input(seen.spec.command, seen.spec.args):
         return 'without -i, its container gets no input; add -i after "run" in its "args"'
-    if any(map(_REFUSED.search, said)):
-        for name, value in seen.spec.env:
-            if wrong := seen.phrases.unfilled(value, "env"):
-                return f"the value of {name} {wrong}"
+    if (not said or any(map(_REFUSED.search, said))) and (wrong := _unfilled(seen)):
+        return wrong
     if _CRASH.match(line) and (found := _ENGINE.findall("\n".join(seen.stderr))):
         return "npm says that {} requires Node.js {}, but this is {}".format(*found[-1])
     return _advice_on_mcp_remote(seen)
@@ -217,6 +216,15 @@ def _package(seen: Seen) -> str:
 def _windows_path(seen: Seen) -> str | None:
     is_odd = os.name != "nt" and any(map(_WINDOWS_PATH.search, seen.spec.args))
     return 'a path in its "args" is a Windows path, and this system is not Windows' if is_odd else None
+
+
+def _unfilled(seen: Seen) -> str | None:
+    for name, value in seen.spec.env:
+        if wrong := seen.phrases.unfilled(value, "env"):
+            return f"the value of {name} {wrong}"
+    # Not variables, because a shell or the server itself may expand them.
+    has_placeholder = any(map(PLACEHOLDER.search, seen.spec.args))
+    return 'an item of its "args" contains a placeholder; replace it' if has_placeholder else None
 
 
 def _absent_path(seen: Seen, line: str) -> str | None:
