@@ -54,6 +54,10 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
             "cause: Because there is no version of pglast==7.2.0 and\nBecause (3.12.1) does not satisfy Python>=3.13 a",
             "it requires Python>=3.13; pass --python to uvx",
         ),
+        (
+            "An executable named `w` is not provided by package `w-mcp`.\nUse `uvx --from w-mcp <EXECUTABLE-NAME>`",
+            "w-mcp has no program w; run the command by hand to see which it has,",
+        ),
         ("npm error No versions available for weather-mcp", "the npm package weather-mcp was not found;"),
         ("ERROR: No matching distribution found for weather-mcp", "the Python package weather-mcp was not found;"),
         ("npm error code ECONNREFUSED\nnpm error syscall connect", "the package registry cannot be reached;"),

@@ -192,14 +192,14 @@ HINTS = (
         "  cause: Because there is no version of pglast==7.2.0 and weather-mcp==1.0 depends on pglast==7.2.0, we can",
     ),
     Hint(
-        r"executable named `([^`\n]+)` is not provided by package `([^`\n]+)`(?=(?s:.*)^Use `uvx --from \S+ (\S+)`)",
+        r"executable named `([^`\n]+)` is not provided by package `([^`\n]+)`(?=(?s:.*)^Use `uvx --from \S+ (\w\S*)`)",
         "the program of {1} is called {2}, not {0}; start it with uvx --from {1} {2}",
         "An executable named `w-mcp` is not provided by package `w-mcp`.\nThe following executables are available:\n"
         "- w_mcp\nUse `uvx --from w-mcp w_mcp` instead.",
     ),
     Hint(
         r"executable named `([^`\n]+)` is not provided by package `([^`\n]+)`",
-        "{1} has no program {0}; try uvx --from",
+        "{1} has no program {0}; run the command by hand to see which it has, and start one with uvx --from {1}",
         "An executable named `nope` is not provided by package `ruff`.",
     ),
     Hint(
