@@ -42,6 +42,8 @@ NPM_404 = "npm error 404  'weather@*' is not in this registry."
 REFUSED = {"command": sys.executable, "args": ["-c", "import sys; sys.exit('401 invalid API key')"]}
 SILENT = {"command": sys.executable, "args": ["-c", "raise SystemExit(1)"]}
 NEEDS_KEY = {"command": sys.executable, "args": ["-c", "import sys; sys.exit('W_KEY is required')"]}
+NO_VERSION = "Because there is no version of weather-mcp==9 and you require weather-mcp==9, we can conclude"
+REQUIRES = "It requires the package {}, which was not found; try another version of the server."
 SEVERAL = 'An item of its "args" contains several arguments; write each as a separate item.'
 OLDER = "it was written for version 1 of the MCP SDK, but got version 2"
 
@@ -50,6 +52,15 @@ OLDER = "it was written for version 1 of the MCP SDK, but got version 2"
     ("program", "args", "says", "edit", "advice"),
     [
         ("npx", ["weather"], NPM_404, None, "The npm package weather was not found; is its name right?"),
+        ("npx", ["@w/server"], NPM_404, None, REQUIRES.format("weather")),
+        ("uvx", ["w"], "Because there is no version of ab==7 and w", None, REQUIRES.format("ab==7")),
+        (
+            "uvx",
+            ["Weather_MCP==9"],
+            NO_VERSION,
+            None,
+            "The package weather-mcp==9 was not found; is the version right?",
+        ),
         ("npx", ["weather"], "no licence", None, ADVICE["exited"]),
         (
             "npx",

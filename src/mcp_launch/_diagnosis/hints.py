@@ -182,14 +182,9 @@ HINTS = (
         "  cause: Because weather-mcp was not found in the package registry and you require weather-mcp",
     ),
     Hint(
-        rf"Because there is no version of (\S+) and you |{_NPM}notarget No matching version found for (\S+?)\.?$",
+        rf"Because there is no version of (\S+)|{_NPM}notarget No matching version found for (\S+?)\.?$",
         "the package {} was not found; is the version right?",
         "  cause: Because there is no version of weather-mcp==99.9 and you require weather-mcp==99.9, we can conclude",
-    ),
-    Hint(
-        r"Because there is no version of (\S+)",
-        "it requires the package {}, which was not found; try another version of the server",
-        "  cause: Because there is no version of pglast==7.2.0 and weather-mcp==1.0 depends on pglast==7.2.0, we can",
     ),
     Hint(
         r"executable named `([^`\n]+)` is not provided by package `([^`\n]+)`(?=(?s:.*)^Use `uvx --from \S+ (\w\S*)`)",

@@ -144,10 +144,16 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
     return None
 
 
-def _refined(seen: Seen, hint: str) -> tuple[str, dict[str, Any] | None]:
+def _refined(seen: Seen, hint: str) -> tuple[str, dict[str, Any] | None]:  # noqa: PLR0911 - a list of cases
     """Return a hint together with what is known of the entry, and the change of the entry, if there is one."""
     if older := re.search('pip install "(.+)"', hint):
         return _with_older(seen, hint, older[1])
+    absent = re.match(r"the (?:\w+ )?package ((@?[\w./-]+)\S*) was not found", hint)
+    if absent and downloads(seen.spec.command):
+        # uv writes names of packages in their normal form.
+        name, *args = (re.sub("[-_.]+", "-", each).lower() for each in (absent[2], *seen.spec.args))
+        if not any(name in each for each in args):
+            return f"it requires the package {absent[1]}, which was not found; try another version of the server", None
     # The status of a shell that did not find the command.
     if seen.status == 127 and _OF_GIT.fullmatch(_package(seen)):
         return "the repository does not contain its program; clone and build it, or use a published package", None
