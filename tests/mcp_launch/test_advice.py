@@ -45,6 +45,10 @@ NEEDS_KEY = {"command": sys.executable, "args": ["-c", "import sys; sys.exit('W_
 NO_VERSION = "Because there is no version of weather-mcp==9 and you require weather-mcp==9, we can conclude"
 REQUIRES = "It requires the package {}, which was not found; try another version of the server."
 SEVERAL = 'An item of its "args" contains several arguments; write each as a separate item.'
+TELLS_KEY = {
+    "command": sys.executable,
+    "args": ["-c", "import sys; sys.exit('Error: No key provided.\\nOr pass W_KEY.')"],
+}
 OLDER = "it was written for version 1 of the MCP SDK, but got version 2"
 
 
@@ -230,6 +234,7 @@ async def test_the_advice_for_a_variable_is_that_of_the_client(
         ),
         ("zed", {"command": "/bin/sh", "args": ["-c", "exit $STATUS"], "env": {"STATUS": "1"}}, ADVICE["exited"]),
         ("zed", {**NEEDS_KEY, "env": {"W_KEY": ""}}, "The value of W_KEY is empty."),
+        ("zed", {**TELLS_KEY, "env": {"W_KEY": ""}}, "The value of W_KEY is empty."),
         ("claude-code", {"command": "${X_PY}"}, "It {} (X_PY); set it."),
         ("claude-code", {"command": "$HOME/bin/server"}, "It {} (HOME); write ${{HOME}}."),
         ("zed", {"command": "$HOME/bin/server"}, "It {} (HOME); write the value."),

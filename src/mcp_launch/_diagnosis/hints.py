@@ -501,7 +501,7 @@ _SURE_NAME = rf"[\"'`]?\b([A-Z][A-Z0-9]*_[A-Z0-9_]+\b{_OTHERS})[\"'`]?"
 """One or more names. A word in capitals can be anything; with an underscore it is almost certainly a variable."""
 _NAME = rf"(?:{_SURE_NAME}|[\"'`]?\b([A-Z][A-Z0-9_]{{2,}})\b[\"'`]?)"
 _IS_UNSET = r"(?i:(?:is |are |was )?(?:not set|unset|missing|required|not provided|empty|must be (?:set|provided)))\b"
-_IS_NEEDED = r"(?i:required|missing|must|not provided|please provide|no (?:\w+ ){1,3}provided)\b"
+_IS_NEEDED = r"(?i:required|missing|must|not provided|please provide|no (?:\w+ ){1,3}(?:provided|found))\b"
 _MISSING = tuple(
     re.compile(pattern)
     for pattern in (
@@ -512,6 +512,7 @@ _MISSING = tuple(
         rf"{_SURE_NAME} {_IS_UNSET}",
         rf"{_IS_NEEDED}.*\b(?i:set (?:it in )?(?:the )?){_SURE_NAME}.*{_VARIABLE}",
         rf"{_IS_NEEDED}.*\b(?i:set (?:the )?){_VARIABLE}\W{{1,3}}{_NAME}",
+        rf"{_IS_NEEDED}.*?\b(?i:via|pass) .*?{_SURE_NAME}",
         rf"^(?i:please set) (?i:the )?{_SURE_NAME} {_VARIABLE}",
         rf"^(?i:or )?(?i:set) (?i:the )?{_SURE_NAME} {_VARIABLE}\W*$",
         rf"^(?i:or )?(?i:set) {_VARIABLE}\W{{1,3}}{_SURE_NAME}(?:, etc)?\W*$",

@@ -171,7 +171,7 @@ def _cause_in_entry(seen: Seen, said: Sequence[str], line: str) -> str | None:  
     """Return why it ended, if its entry makes that likely and its output has no hint; `line` is the most relevant."""
     env = dict(seen.spec.env)
     empty = {name for name, value in env.items() if not value.strip()}
-    if hint := explain_variable(said, given={*INHERITED, *env}, empty=empty):
+    if hint := explain_variable([*said, line], given={*INHERITED, *env}, empty=empty):
         return hint
     if package := _package(seen):
         # The status of Git, whose error npx does not show.
