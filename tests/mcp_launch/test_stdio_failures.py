@@ -247,6 +247,7 @@ async def test_a_container_without_input_is_recognized(
     ("command", "args", "script", "is_named"),
     [
         ("npx", ["-y", "mcp-remote@latest"], "echo 'Fatal error: ServerError' >&2; exit 1", True),
+        ("mcp-proxy", [], "echo 'httpx.ConnectError: All connection attempts failed' >&2; exit 1", True),
         ("mcp-remote", [], "echo 'Fatal error: ServerError' >&2; exit 1", True),
         ("npx", ["mcp-remote"], "echo 'OAuth callback server running at http://127.0.0.1:3334' >&2; sleep 20", True),
         ("npx", ["mcp-remote"], "sleep 20", False),

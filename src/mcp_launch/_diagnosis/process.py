@@ -203,10 +203,10 @@ def has_no_input(command: str, args: Sequence[str]) -> bool:
 
 
 def _advice_on_mcp_remote(seen: Seen) -> str | None:
-    """Return how to find out what is wrong with the URL that mcp-remote connects to; None for other servers."""
+    """Return how to find out what is wrong with the URL of mcp-remote or mcp-proxy; None for other servers."""
     words = (Path(seen.spec.command).name, *seen.spec.args)
     url = next((each for each in words if each.startswith(("http://", "https://"))), None)
-    if not (url and any(re.match(r"mcp-remote\b", each) for each in words)):
+    if not (url and any(re.match(r"mcp-(?:proxy|remote)\b", each) for each in words)):
         return None
     return f'to see what is wrong with its URL, or that it requires a login, run "mcp-launch check {shown_url(url)}"'
 
