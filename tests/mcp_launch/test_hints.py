@@ -30,6 +30,7 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
     ("said", "hint"),
     [
         ("ReferenceError: ReadableStream is not defined", "a newer Node.js"),
+        ("TypeError: webidl.util.markAsUncloneable is not a function", "a newer Node.js"),
         ("Error [ERR_UNKNOWN_BUILTIN_MODULE]: No such built-in module: node:sqlite", "a newer Node.js"),
         ("ModuleNotFoundError: No module named 'tomllib'", "a newer Python"),
         (
@@ -73,7 +74,7 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
             "the program w-mcp; is its --directory right, or is it a",
         ),
         ("OSError: [Errno 98] Address already in use", "its port is in use"),
-        ("/usr/bin/python: No module named weather", "no module weather"),
+        ("/usr/bin/python: No module named weather", "no module weather; is its package installed there"),
         ("ModuleNotFoundError: No module named 'mcp.shared.session'", "for version 1 of the MCP SDK"),
         (
             "ImportError: cannot import name 'FastMCP' from 'mcp.server' (/srv/site-packages/mcp/server/__init__.py)",

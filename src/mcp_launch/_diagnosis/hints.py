@@ -86,7 +86,8 @@ HINTS = (
     # The first row that matches is used, so specific rows come first. Old versions of Node.js and Python:
     Hint(
         r"npm v\S+ (?:is known not to run on|does not support) Node\.js v|No such built-in module: node:"
-        r"|^ReferenceError: (?:(?:Readable|Transform)Stream|Blob|File|FormData|Headers|crypto|fetch) is not defined",
+        r"|^ReferenceError: (?:(?:Readable|Transform)Stream|Blob|File|FormData|Headers|crypto|fetch) is not defined"
+        r"|^TypeError: webidl\.util\.markAsUncloneable is not a function",
         "it requires a newer Node.js; which node comes first on the PATH that the server gets?",
         "ERROR: npm v10.9.9 is known not to run on Node.js v14.21.3.  This version of npm supports the following\n"
         "SyntaxError: Unexpected token '&&='",
@@ -322,7 +323,7 @@ HINTS = (
     ),
     Hint(
         r"No module named '?(\w[\w.]*)",
-        "the Python that runs it has no module {}",
+        "the Python that runs it has no module {}; is its package installed there (pip install …, uvx --with …)?",
         "ModuleNotFoundError: No module named 'weather.server'",
     ),
     Hint(
