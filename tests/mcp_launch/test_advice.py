@@ -92,6 +92,13 @@ OLDER = "it was written for version 1 of the MCP SDK, but got version 2"
             ),
         ),
         (
+            "uvx",
+            ["--with", "mcp<2", "weather"],
+            "ImportError: cannot import name 'stdio_server' from 'mcp.server' (/srv/site-packages/mcp/server/a.py)",
+            None,
+            "Its Python packages are incompatible with each other; try another version of the server.",
+        ),
+        (
             "uv",
             ["--directory", "/srv", "run", "server.py"],
             "AttributeError: 'Server' object has no attribute 'list_tools'",

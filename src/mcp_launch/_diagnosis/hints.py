@@ -80,6 +80,7 @@ def _known_error(lines: Sequence[str]) -> tuple[str, str] | None:
 
 _NPM = r"npm (?:error|ERR!) "
 NEEDS_PROXY = "is there a network, and does it need a proxy (HTTPS_PROXY)?"
+INCOMPATIBLE = "its Python packages are incompatible with each other; try another version of the server"
 _OLDER = "; install the older one where it runs (pip install "
 
 HINTS = (
@@ -334,7 +335,7 @@ HINTS = (
     ),
     Hint(
         r"^ImportError: cannot import name .*[/\\](?:site|dist)-packages[/\\]",
-        "its Python packages are incompatible with each other; try another version of the server",
+        INCOMPATIBLE,
         "ImportError: cannot import name 'backport' from 'pydantic' (/srv/lib/python3.12/site-packages/pydantic/x.py)",
     ),
     # Paths:

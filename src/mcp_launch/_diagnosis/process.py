@@ -12,7 +12,7 @@ from typing import Any, Literal
 from acp_bindings._processes.process import how_it_ended, signal_name
 from acp_bindings._redact import Redactor, shown_url
 from mcp_launch._diagnosis import Diagnosis, advised
-from mcp_launch._diagnosis.hints import NEEDS_PROXY, explain_end, explain_variable, unwrapped
+from mcp_launch._diagnosis.hints import INCOMPATIBLE, NEEDS_PROXY, explain_end, explain_variable, unwrapped
 from mcp_launch._executable import INHERITED, WITH_VALUE, operand_in
 from mcp_launch._spec import StdioServer
 from mcp_launch._unexpanded import PLACEHOLDER
@@ -307,6 +307,8 @@ _ENGINE = re.compile(
 def _with_older(seen: Seen, hint: str, package: str) -> tuple[str, dict[str, Any] | None]:
     """Return how to run a server with the version of a package that it requires, and the change of its entry."""
     program, args = Path(seen.spec.command).stem, list(seen.spec.args)
+    if any(re.match(rf"{package.partition('<')[0]}[<=>~]", each) for each in args):
+        return INCOMPATIBLE, None
     if program == "uvx":
         at, where, shown = 0, "at the start of", "uvx"
     elif program == "uv" and "run" in args:
