@@ -9,8 +9,8 @@ UNEXPANDED = re.compile(
 )
 """A reference to a variable as shells and clients write it. Uppercase only, because a password may contain a dollar."""
 
-PLACEHOLDER = re.compile(r"(?<![\w/.-])your[-_ ]\w", re.IGNORECASE)
-"""The start of a placeholder in examples, such as `YOUR_API_KEY` or `<your-token>`."""
+PLACEHOLDER = re.compile(r"(?<![\w/.-])your[-_ ]\w|\bpath[/\\_]to[/\\_]", re.IGNORECASE)
+"""The start of a placeholder in examples, such as `YOUR_API_KEY`, `<your-token>` or `/path/to/x`."""
 
 
 def name_in(reference: str) -> str | None:

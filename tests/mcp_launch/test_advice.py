@@ -40,6 +40,7 @@ npm warn EBADENGINE }
 """
 NPM_404 = "npm error 404  'weather@*' is not in this registry."
 REFUSED = {"command": sys.executable, "args": ["-c", "import sys; sys.exit('401 invalid API key')"]}
+DENIED = {"command": sys.executable, "args": ["-c", "import sys; sys.exit('All authentication methods failed.')"]}
 SILENT = {"command": sys.executable, "args": ["-c", "raise SystemExit(1)"]}
 NEEDS_KEY = {"command": sys.executable, "args": ["-c", "import sys; sys.exit('W_KEY is required')"]}
 NO_VERSION = "Because there is no version of weather-mcp==9 and you require weather-mcp==9, we can conclude"
@@ -233,6 +234,11 @@ async def test_the_advice_for_a_variable_is_that_of_the_client(
     ("format_", "entry", "advice"),
     [
         ("zed", {**REFUSED, "env": {"KEY": "<YOUR_API_KEY>"}}, "The value of KEY contains a placeholder; replace it."),
+        (
+            "zed",
+            {**DENIED, "env": {"KEY": "/path/to/your/key.json"}},
+            "The value of KEY contains a placeholder; replace it.",
+        ),
         ("zed", {**SILENT, "env": {"KEY": "your_password"}}, "The value of KEY contains a placeholder; replace it."),
         (
             "zed",

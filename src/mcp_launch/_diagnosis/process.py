@@ -292,7 +292,8 @@ _ABSENT = re.compile(r"ENOENT|(?i:no such file|(?:not|n't) (?:found|exist)|canno
 _PATH = re.compile(r"(?:~|\.{0,2}|[A-Za-z]:)[/\\].")
 """The start of a path that cannot be the name of a package or an image, or a URL."""
 _REFUSED = re.compile(
-    r"\b40[13]\b|unauthori[sz]ed|forbidden|(?:invalid|incorrect|bad|wrong)\W+(?:\w+\W+){0,2}(?:key|token|credential|password)",
+    r"\b40[13]\b|unauthori[sz]ed|forbidden|authentication (?:\w+ )?failed"
+    r"|(?:invalid|incorrect|bad|wrong)\W+(?:\w+\W+){0,2}(?:key|token|credential|password)",
     re.IGNORECASE,
 )
 """A service that refused a login."""
