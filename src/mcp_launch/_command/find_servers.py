@@ -201,8 +201,10 @@ def chosen(sessions: list[Session], name: str | None, *, tool: str | None = None
     if not meant:
         raise UnusableInput(f'no server is named "{name}"{did_you_mean(name or "", names) or f"; {choices(names)}"}')
     # If several servers have the name, the first is used, as in a launch.
-    _, session, entry = meant[0]
-    return replace(session, entries=[entry])
+    name, session, entry = meant[0]
+    # The first session of a file has the findings about all of its servers.
+    found = tuple(each for every in sessions for each in every.findings if each.server in {None, name})
+    return replace(session, entries=[entry], findings=found)
 
 
 def not_empty(sessions: list[Session]) -> list[Session]:

@@ -40,17 +40,20 @@ def test_arguments_are_read_from_standard_input(file: str, command: Command) -> 
     assert (done.status, json.loads(done.out)) == (0, {"path": 'it\'s "quoted"', "lines": 2})
 
 
-@pytest.mark.parametrize("words", [["call", "typed", "path=a"], ["tools"]], ids=" ".join)
-def test_findings_about_the_entry_are_printed(words: list[str], tmp_path: Path, command: Command) -> None:
+@pytest.mark.parametrize("words", [["call", "odd", "typed", "path=a"], ["tools", "--only", "odd"]], ids=" ".join)
+def test_only_findings_about_the_entry_are_printed(words: list[str], tmp_path: Path, command: Command) -> None:
     path = tmp_path / ".vscode" / "mcp.json"
     path.parent.mkdir()
-    path.write_text(json.dumps({"servers": {"odd": {**ODD, "args": [*ODD["args"], "${env:NOT_SET_ANYWHERE}"]}}}))
+    other = {**ODD, "args": ["${env:NOT_SET_EITHER}"]}
+    odd = {**ODD, "args": [*ODD["args"], "${env:NOT_SET_ANYWHERE}"], "cwd": str(tmp_path)}
+    path.write_text(json.dumps({"servers": {"other": other, "odd": odd}}))
 
     name, *rest = words
     done = command(name, str(path), *rest)
 
     assert done.status == 0
     assert "${env:NOT_SET_ANYWHERE} is not set" in done.err
+    assert "NOT_SET_EITHER" not in done.err
 
 
 @pytest.mark.parametrize(
