@@ -34,6 +34,20 @@ NODE_FETCHES = """\
   }
 }"""
 
+NODE_EMITS = """\
+node:events:502
+      throw er; // Unhandled 'error' event
+      ^
+
+Error: SQLITE_CANTOPEN: unable to open database file
+Emitted 'error' event on Database instance at:
+    at process.processTimers (node:internal/timers:519:7) {
+  errno: 14,
+  code: 'SQLITE_CANTOPEN'
+}
+
+Node.js v22.1.0"""
+
 NODE_REJECTS = """\
 node:internal/process/promises:394
       triggerUncaughtException(err, true /* fromPromise */);
@@ -260,6 +274,7 @@ cannot read:
     ("said", "line"),
     [
         (NODE_THROWS, "Error: no projects are configured"),
+        (NODE_EMITS, "Error: SQLITE_CANTOPEN: unable to open database file"),
         (NODE_FETCHES, "[18597] Fatal error: TypeError: fetch failed [cause]: Error: bad port"),
         (NODE_REJECTS, '[UnhandledPromiseRejection: The promise rejected with the reason "no projects".] {'),
         (NODE_VALIDATES, 'ZodError: [ "code": "invalid_type", "path": [ "API_KEY" ], "message": "Required"'),

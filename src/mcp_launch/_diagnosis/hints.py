@@ -650,6 +650,7 @@ _NOISE = re.compile(
     r"|^npm (?:error|ERR!)(?: (?:code|syscall|path|errno|location|workspace)\b.*| A complete log .*| [\w-]*)?$"
     r"|^\[notice\]"
     r"|^note: run with `?RUST_BACKTRACE"
+    r"|^Emitted 'error' event on "
     r"|^exit status \d+$"
     r"|^[\s+|-]*-{4,} \d+ -{4,}$"
     r"|^\s*For further information visit "
