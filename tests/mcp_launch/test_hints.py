@@ -123,6 +123,7 @@ def test_each_hint_is_given_for_its_sample(hint: Hint) -> None:
         ("bash: nope-cmd: command not found", "the program nope-cmd was not found;"),
         ("bash: line 1: nope-cmd: command not found", "the program nope-cmd was not found;"),
         ("sh: 1: nope-cmd: not found", "the program nope-cmd was not found;"),
+        ("Error: spawn nope-cmd ENOENT\n    at onErrorNT (node:internal)", "the program nope-cmd was not found;"),
         (
             "'nope-cmd' is not recognized as an internal or external command,\noperable program or batch file.",
             "the program nope-cmd was not found;",

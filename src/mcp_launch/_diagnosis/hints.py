@@ -299,7 +299,8 @@ HINTS = (
         r"|^\S*sh: (?:line \d+: |\d+: )?(?:exec: )?(\S+): (?:command )?not found"
         r"|^'([^'\n]+)' is not recognized as an internal or external command"
         # After the last line of Python's subprocess.py.
-        r"|(?<=err_filename\)\n)FileNotFoundError: .*: '([^'/\n]+)'$",
+        r"|(?<=err_filename\)\n)FileNotFoundError: .*: '([^'/\n]+)'$"
+        r"|^Error: spawn ([^/\n]+) ENOENT$",
         "the program {} was not found; is it installed, and on the PATH that the server gets?",
         "/usr/bin/env: \u2018nope\u2019: No such file or directory",
     ),
