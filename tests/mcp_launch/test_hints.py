@@ -317,6 +317,7 @@ Node.js v22.1.0"""
         ("Error: Missing environment variable: SERVICE_KEY", "SERVICE_KEY", 0),
         ("Error: missing required env var `TOKEN`", "TOKEN", 0),
         ("Missing SERVICE_KEY", "SERVICE_KEY", 0),
+        ("Missing required configuration: SERVICE_KEY", "SERVICE_KEY", 0),
         ("Missing required SERVICE_KEY, see the documentation\nbye", "SERVICE_KEY", 0),
         ("'SERVICE_KEY' must be set", "SERVICE_KEY", 0),
         ("Error: environment variable TOKEN must be provided", "TOKEN", 0),

@@ -519,7 +519,7 @@ _MISSING = tuple(
         rf"^(?i:please set) (?i:the )?{_SURE_NAME} {_VARIABLE}",
         rf"^(?i:or )?(?i:set) (?i:the )?{_SURE_NAME} {_VARIABLE}\W*$",
         rf"^(?i:or )?(?i:set) {_VARIABLE}\W{{1,3}}{_SURE_NAME}(?:, etc)?\W*$",
-        rf"(?i:missing)(?: (?i:required))?:? {_SURE_NAME}",
+        rf"(?i:missing)(?: (?i:required))?(?: (?i:config\w*|settings?|variables?))?:? {_SURE_NAME}",
         rf"\b(?i:cannot|unable to) .* without (?:the )?{_SURE_NAME} env",
         # The validation of zod.
         rf"{_SURE_NAME}: {{ _errors: \[ '(?:Required|.* received undefined)'",
