@@ -324,9 +324,14 @@ HINTS = (
         "ModuleNotFoundError: No module named 'httpx'",
     ),
     Hint(
+        r"No module named '?(\w+\.[\w.]+)(?!.* not a package)",
+        "a Python package that it imports has no module {}; is the package complete, and of the right version?",
+        "ModuleNotFoundError: No module named 'weather.server'",
+    ),
+    Hint(
         r"No module named '?(\w[\w.]*)",
         "the Python that runs it has no module {}; is its package installed there (pip install …, uvx --with …)?",
-        "ModuleNotFoundError: No module named 'weather.server'",
+        "ModuleNotFoundError: No module named 'weather'",
     ),
     Hint(
         r"^ImportError: cannot import name 'eval_type_backport' from 'pydantic\.",
