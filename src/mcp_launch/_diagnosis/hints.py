@@ -455,6 +455,11 @@ HINTS = (
         "Error: connect ECONNREFUSED 127.0.0.1:5432",
     ),
     Hint(
+        r"[Cc]onnection refused|Connect call failed \(",
+        "a service that it needs does not accept connections; does it run?",
+        'psycopg.OperationalError: connection to server at "localhost", port 5432 failed: Connection refused',
+    ),
+    Hint(
         r"getaddrinfo (?:ENOTFOUND|EAI_AGAIN) ([\w.-]+)",
         "it cannot resolve {}; is the host name right?",
         "TypeError: fetch failed\n  [cause]: Error: getaddrinfo ENOTFOUND api.weather.example",
