@@ -233,9 +233,14 @@ def test_the_error_that_ended_a_program_has_its_hint(said: str, hint: str) -> No
 
 
 @pytest.mark.parametrize(
-    "last", ['npm error   sudo chown -R 501:20 "/me/.npm"', 'npm ERR! notsup Required: {"node":">=20.0.0"}']
+    "last",
+    [
+        'npm error   sudo chown -R 501:20 "/me/.npm"',
+        'npm ERR! notsup Required: {"node":">=20.0.0"}',
+        "ConnectionError: HTTPConnection(host='localhost', port=9200): [Errno 111] Connection refused",
+    ],
 )
-def test_the_line_that_says_what_to_do_is_quoted(last: str) -> None:
+def test_the_line_that_says_most_is_quoted(last: str) -> None:
     [sample] = [hint.sample for hint in HINTS if hint.sample.endswith(last)]
 
     assert explain_end(sample.splitlines(), status=1)[1] == last

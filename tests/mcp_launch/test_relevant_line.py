@@ -274,6 +274,10 @@ cannot read:
     ("said", "line"),
     [
         (NODE_THROWS, "Error: no projects are configured"),
+        (
+            "[Error: CANTOPEN: no file\nEmitted 'error' event on Database instance at:\n] {\n  code: 'CANTOPEN'\n}",
+            "[Error: CANTOPEN: no file",
+        ),
         (NODE_EMITS, "Error: SQLITE_CANTOPEN: unable to open database file"),
         (NODE_FETCHES, "[18597] Fatal error: TypeError: fetch failed [cause]: Error: bad port"),
         (NODE_REJECTS, '[UnhandledPromiseRejection: The promise rejected with the reason "no projects".] {'),

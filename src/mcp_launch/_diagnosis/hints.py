@@ -455,9 +455,11 @@ HINTS = (
         "Error: connect ECONNREFUSED 127.0.0.1:5432",
     ),
     Hint(
-        r"[Cc]onnection refused|Connect call failed \(",
+        # The last one, which often has the address.
+        r"(?:[Cc]onnection refused|Connect call failed)(?!(?s:.*)(?:[Cc]onnection refused|Connect call failed))",
         "a service that it needs does not accept connections; does it run?",
-        'psycopg.OperationalError: connection to server at "localhost", port 5432 failed: Connection refused',
+        "ConnectionRefusedError: [Errno 111] Connection refused\n"
+        "ConnectionError: HTTPConnection(host='localhost', port=9200): [Errno 111] Connection refused",
     ),
     Hint(
         r"getaddrinfo (?:ENOTFOUND|EAI_AGAIN) ([\w.-]+)",
@@ -605,7 +607,9 @@ class _LastError:
 
     def add(self, line: str) -> None:
         """Add the next line."""
-        if _FRAME.search(line):
+        if line == _FIELDS:
+            self._skips = True
+        elif _FRAME.search(line):
             self._keep_error_of_stack()
         elif line.endswith("Traceback (most recent call last):"):
             self._forget(awaits=True)
@@ -652,11 +656,13 @@ class _LastError:
         self._lists = (indented and self._lists) or line.endswith((":", "[", "{"))
         self._awaits = False
         self._recent.append(line)
-        self._skips = line.endswith("] {")
+        self._skips = line.endswith(_FIELDS)
 
 
+_FIELDS = "] {"
+"""The end of an error without a stack trace in Node.js, before its fields."""
 _NOISE = re.compile(
-    r"^[\W_]*$"
+    r"^(?!\] \{$)[\W_]*$"
     r"|^(?:Node\.js|Bun) v[\d.]+"
     r"|^npm (?:error|ERR!)(?: (?:code|syscall|path|errno|location|workspace)\b.*| A complete log .*| [\w-]*)?$"
     r"|^\[notice\]"
