@@ -67,6 +67,7 @@ OLDER = "it was written for version 1 of the MCP SDK, but got version 2"
             "The package weather-mcp==9 was not found; is the version right?",
         ),
         ("npx", ["weather"], "no licence", None, ADVICE["exited"]),
+        ("npx", ["weather", "<YOUR_KEY>"], "", None, 'An item of its "args" contains a placeholder; replace it.'),
         (
             "npx",
             ["mcp-remote", "https://h.example/mcp"],

@@ -183,7 +183,8 @@ def _cause_in_entry(seen: Seen, said: Sequence[str], line: str) -> str | None:  
         if (seen.status or 0) > 0 and not (said or seen.spoke or _odd_output(seen)):
             if seen.status == 128:
                 return f"npm gets a package that it requires with git, which failed; npm install {package} shows why"
-            return "npx hides the errors of install scripts; if one failed, npx --foreground-scripts … shows it"
+            hidden = "npx hides the errors of install scripts; if one failed, npx --foreground-scripts … shows it"
+            return _unfilled(seen) or hidden
     if wrong := _windows_path(seen) or _absent_path(seen, line):
         return wrong
     if seen.status == 0 and has_no_input(seen.spec.command, seen.spec.args):
