@@ -65,12 +65,22 @@ class Mcp:
                 env = dict(os.environ)
             if broken("servers.stdio-environment/args"):
                 args = [word for each in args for word in each.split()]
+            is_apart = broken("ending.killed/server")
             self.process = subprocess.Popen(
-                [entry["command"], *args], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                [entry["command"], *args],
+                env=env,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=is_apart,
             )
+            if is_apart:
+                # In a session of its own too, and it keeps the input of the server open.
+                held = self.process.stdin.fileno()
+                subprocess.Popen(["sleep", "8"], stdin=subprocess.DEVNULL, pass_fds=[held], start_new_session=True)
             if broken("ending.killed"):
-                # A child that does not notice the end of the agent.
-                subprocess.Popen(["sleep", "20"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+                # A child that does not notice the end of the agent, which stops it only on SIGTERM.
+                child = subprocess.Popen(["sleep", "20"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+                signal.signal(signal.SIGTERM, lambda *_: (child.kill(), os._exit(0)))
         elif self.kind == "sse":
             self.connect()
         if broken("servers.stdio/uninitialized") or (
@@ -88,6 +98,7 @@ class Mcp:
         own = (
             {}
             if broken(f"servers.{self.kind}-headers")
+            or (broken(f"servers.{self.kind}-headers/later") and self.next_id > 1)
             else {each["name"]: each["value"] for each in self.entry["headers"]}
         )
         return {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **own}
@@ -166,7 +177,8 @@ class Session:
             kind = entry.get("type", "stdio")
             if kind not in ("stdio", "http", "sse"):
                 if not broken("servers.unadvertised"):
-                    raise RpcError(-32602, "unknown transport")
+                    code = -32603 if broken("servers.unadvertised/code") else -32602
+                    raise RpcError(code, "unknown transport")
                 continue
             if broken(f"servers.{kind}"):
                 continue
@@ -210,6 +222,8 @@ class Session:
     def settings(self) -> Json:
         key = "id" if self.agent.version == 1 else "configId"
         options = [{"value": each, "name": each} for each in ("small", "large")]
+        if self.agent.version > 1:
+            options = [{"groupId": each["value"], "name": each["name"], "options": [each]} for each in options]
         model = "huge" if broken("sessions.config-options/current") else self.model
         option = {key: "model", "name": "Model", "type": "select", "currentValue": model, "options": options}
         modes = [{"id": each, "name": each} for each in ("ask", "code")]
@@ -378,6 +392,8 @@ class Session:
             params["toolCall"] = TOOL
         else:
             params |= {"title": "Write?", "subject": {"type": "tool_call", "toolCall": TOOL}}
+            if broken("allowed.extensions"):
+                params["subject"] = {"type": "_plan"}
             self.state("requires_action")
         result = self.agent.request("session/request_permission", params)
         self.state("running")
@@ -753,7 +769,8 @@ class Agent:
         session = self.session(params)
         types = ("text", "resource_link", "image", "audio", "resource")
         if any(each["type"] not in types for each in params["prompt"]) and not broken("prompts.unknown-content"):
-            raise RpcError(-32602, "unknown content")
+            code = -32603 if broken("prompts.unknown-content/code") else -32602
+            raise RpcError(code, "unknown content")
         if broken("prompts.two-prompts") and session.turns:
             return None
         if broken("prompts.unknown-content") and "text" not in params["prompt"][0]:
@@ -773,7 +790,7 @@ class Agent:
         session = self.session(params, stored=True)
         if broken("sessions.load"):
             raise RpcError(-32603, "cannot load")
-        session.is_open = True
+        session.is_open = not broken("sessions.resume/unusable")
         session.servers = session.connect(params)
         replays = self.version == 1 or params.get("replayFrom")
         is_late = broken("sessions.load/late")
@@ -797,7 +814,7 @@ class Agent:
         session = self.session(params, stored=True)
         if broken("sessions.resume/refused"):
             raise RpcError(-32603, "cannot resume")
-        session.is_open = True
+        session.is_open = not broken("sessions.resume/unusable")
         session.servers = session.connect(params)
         if broken("sessions.resume"):
             session.replay()
@@ -810,8 +827,13 @@ class Agent:
             found = []
         if broken("sessions.list/twice"):
             found *= 2
+        if broken("sessions.list-by-cwd/none") and params.get("cwd"):
+            found = []
         relative = broken("sessions.list/relative")
-        return {"sessions": [{"sessionId": each.id, "cwd": "here" if relative else each.cwd} for each in found]}
+        sessions = [{"sessionId": each.id, "cwd": "here" if relative else each.cwd} for each in reversed(found)]
+        start = int(params.get("cursor", 0))
+        page: Json = {"sessions": sessions[start : start + 2]}
+        return page if start + 2 >= len(sessions) else {**page, "nextCursor": str(start + 2)}
 
     def close(self, _: Json, params: Json) -> Json:
         if broken("sessions.close/refused"):
@@ -840,10 +862,10 @@ class Agent:
 
     def set_option(self, _: Json, params: Json) -> Json:
         session = self.session(params)
-        if (params["configId"] != "model" or params["value"] not in ("small", "large")) and not broken(
-            "sessions.config-unknown"
-        ):
-            raise RpcError(-32602, "unknown option or value")
+        if params["configId"] != "model" and not broken("sessions.config-unknown"):
+            raise RpcError(-32602, "unknown option")
+        if params["value"] not in ("small", "large") and not broken("sessions.config-unknown/value"):
+            raise RpcError(-32602, "unknown value")
         if not broken("sessions.config-options"):
             session.model = params["value"]
         return {"configOptions": session.settings()["configOptions"]}

@@ -84,6 +84,7 @@ sessions.list
 sessions.list/twice
 sessions.list/relative
 sessions.list-by-cwd
+sessions.list-by-cwd/none
 sessions.load-unknown
 sessions.load
 sessions.load/empty
@@ -93,6 +94,7 @@ sessions.load-equal/user
 sessions.resume
 sessions.resume/refused
 sessions.resume/state
+sessions.resume/unusable
 sessions.close
 sessions.close/refused
 sessions.close-in-turn
@@ -103,6 +105,7 @@ sessions.modes/refused
 sessions.config-options
 sessions.config-options/current
 sessions.config-unknown
+sessions.config-unknown/value
 servers.stdio
 servers.stdio/uninitialized
 servers.stdio-environment
@@ -111,10 +114,13 @@ servers.listed
 servers.http
 servers.http/uninitialized
 servers.http-headers
+servers.http-headers/later
 servers.sse
 servers.sse/uninitialized
 servers.sse-headers
+servers.sse-headers/later
 servers.unadvertised
+servers.unadvertised/code
 servers.broken
 servers.broken/refused
 prompts.turn
@@ -131,6 +137,7 @@ prompts.image
 prompts.audio
 prompts.embedded-resource
 prompts.unknown-content
+prompts.unknown-content/code
 prompts.cancel-at-once
 prompts.cancel
 prompts.cancel/deaf
@@ -163,6 +170,7 @@ ending.children
 ending.children/sleep
 ending.sigterm
 ending.killed
+ending.killed/server
 conversation.capability
 conversation.leniency
 conversation.lifecycle
@@ -184,6 +192,35 @@ ONLY_IN = {
 }
 """What can only be done wrong in one version, apart from what the checks are only for."""
 
+WARNED = """
+auth.required
+capabilities.load-unadvertised/works
+client-methods.refused
+conversation.leniency
+conversation.offer
+conversation.turn
+ending.sigterm
+ending.stdin/status
+messages.batch/silent
+messages.invalid-params/code
+messages.malformed/code
+messages.malformed/silent
+messages.not-a-message/silent
+negotiation.before-initialize/works
+prompts.cancel/end-turn
+prompts.output
+prompts.output/unknown
+prompts.turn/without-reason
+servers.broken/refused
+servers.listed
+sessions.missing-servers
+sessions.relative-cwd
+""".split()  # noqa: SIM905 - easier to read
+"""What is a warning; the rest is a failure."""
+
+WARNED_IN_1 = ("negotiation.info", "servers.stdio", "sessions.unknown")
+"""What is a warning in v1, and a failure in v2, which requires it."""
+
 WITH = {"auth.login": {"auth": "none"}}
 """Options of the probe."""
 
@@ -204,6 +241,12 @@ class Mutant(NamedTuple):
     def check(self) -> str:
         """The id of the check that is meant for it."""
         return self.name.partition("/")[0]
+
+    @property
+    def status(self) -> str:
+        """The outcome of that check."""
+        is_warned = self.name in WARNED or (self.version == 1 and self.name in WARNED_IN_1)
+        return "warn" if is_warned else "fail"
 
     @property
     def command(self) -> list[str]:

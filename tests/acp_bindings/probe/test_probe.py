@@ -212,11 +212,43 @@ async def test_a_turn_in_which_the_agent_ends_was_not_silent(tmp_path: Path) -> 
 async def test_what_the_protocol_allows_is_not_a_failure(name: str, version: int) -> None:
     only = ["negotiation.before-initialize", "sessions.missing-prompt", "sessions.load-equal", "prompts.turn"]
     only += ["sessions.new", "sessions.relative-cwd", "sessions.delete", "prompts.cancel-at-once", "conversation"]
-    only += ["permission.question"]
+    only += ["permission.question", "permission.reject"]
 
     report = await probe([*AGENT, name], version=version, only=only, timeout=5)
 
     assert [each for each in report.results if each.status == "fail"] == []
+
+
+@pytest.mark.anyio
+async def test_version_1_has_no_extensions_of_stop_reasons() -> None:
+    (result,) = (await probe([*AGENT, "allowed.extensions"], only=["prompts.turn"], timeout=5)).results
+
+    assert (result.status, result.message) == ("fail", "the stop reason is '_over_budget'")
+
+
+@pytest.mark.anyio
+async def test_a_turn_may_end_with_an_error_after_a_permission_request_got_one() -> None:
+    (result,) = (await probe([*AGENT, "permission.reject/error"], only=["permission.error"], timeout=5)).results
+
+    assert (result.status, result.message) == ("ok", "")
+
+
+@pytest.mark.anyio
+async def test_permission_is_given_again_after_the_checks_that_refuse_it() -> None:
+    only = ["permission.reject", "permission.error", "client-methods.refused"]
+
+    *_, result = (await probe([*AGENT, "client-methods.refused"], only=only, timeout=5)).results
+
+    assert (result.status, result.message) == ("warn", "the prompt was answered with an error")
+
+
+@pytest.mark.anyio
+async def test_each_response_to_initialize_may_have_its_own_metadata(tmp_path: Path) -> None:
+    agent = START.replace("1}", '1, "_meta": {"process": __import__("os").getpid()}}')
+
+    (result,) = (await probe(_script(tmp_path, agent), only=["negotiation.unknown-fields"], timeout=5)).results
+
+    assert (result.status, result.message) == ("ok", "")
 
 
 @pytest.mark.anyio
@@ -348,6 +380,24 @@ async def test_a_late_update_is_found_although_another_check_uses_the_session_fi
 
 
 @pytest.mark.anyio
+async def test_servers_are_not_judged_if_they_may_start_with_a_prompt_and_prompts_fail(tmp_path: Path) -> None:
+    agent = START + '    else:\n        send(id=message["id"], error={"code": -32603, "message": "Internal error"})\n'
+
+    (result,) = (await probe(_script(tmp_path, agent), only=["servers.stdio"], timeout=1)).results
+
+    assert (result.status, result.message) == ("skip", "no server was started yet, and prompts do not work")
+
+
+@pytest.mark.anyio
+async def test_version_2_advertises_stdio_servers(tmp_path: Path) -> None:
+    report = await probe(_script(tmp_path, TALKATIVE), version=2, only=["servers.stdio"], timeout=5)
+
+    assert [(each.status, each.message) for each in report.results] == [
+        ("skip", "`session.mcp.stdio` is not advertised")
+    ]
+
+
+@pytest.mark.anyio
 async def test_a_tool_that_was_not_called_is_named() -> None:
     (result,) = (await probe(AGENT, only=["servers.called"], prompt="hello", timeout=5)).results
 
@@ -366,12 +416,14 @@ async def test_a_tool_that_was_not_called_is_named() -> None:
 async def test_a_turn_that_a_cancel_ends_as_if_it_was_over_is_a_warning(
     tmp_path: Path, arguments: list[str], status: str, message: str
 ) -> None:
-    agent = [*_script(tmp_path, ENDING), *arguments]
+    agent, record = [*_script(tmp_path, ENDING), *arguments], tmp_path / "talk.ndjson"
 
-    (result,) = (await probe(agent, only=["prompts.cancel-at-once"], timeout=5)).results
+    (result,) = (await probe(agent, only=["prompts.cancel-at-once"], timeout=5, record=record)).results
 
     assert result.status == status
     assert message in result.message
+    # The turn without a cancel, with which it is compared, is cancelled once it has taken longer.
+    assert record.read_text().count("session/cancel") == (2 if status == "warn" else 1)
 
 
 @pytest.mark.anyio
@@ -999,10 +1051,19 @@ async def test_a_message_that_cannot_be_read_is_shown_without_the_exception(tmp_
 
 
 @pytest.mark.anyio
-async def test_options_of_another_form_are_explained(tmp_path: Path) -> None:
-    (result,) = (await probe(_script(tmp_path, MALFORMED), timeout=5, only=["permission.question"])).results
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ('["allow"]', "RequestPermissionRequest: options[0]: Input should be an object"),
+        ("[]", "the ids of the options are []"),
+    ],
+)
+async def test_options_of_another_form_are_explained(tmp_path: Path, options: str, message: str) -> None:
+    agent = _script(tmp_path, MALFORMED.replace('["allow"]', options))
 
-    assert result.message == "RequestPermissionRequest: options[0]: Input should be an object"
+    (result,) = (await probe(agent, timeout=5, only=["permission.question"])).results
+
+    assert result.message == message
 
 
 @pytest.mark.anyio
