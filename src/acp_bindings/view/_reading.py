@@ -113,7 +113,7 @@ def _time_in(wrapper: dict[str, Any], raw: bytes) -> float | None:
     """Return the time of a line in milliseconds since the epoch; None if it has none that browsers can show."""
     value = next((wrapper[each] for each in _TIMES if each in wrapper), None)
     if value is None and (logged := _LOGGED.match(raw)):
-        value = logged[1].decode().replace(",", ".")
+        value = logged[1].decode()
     if isinstance(value, int | float) and not isinstance(value, bool):
         milliseconds = value if value > _IN_MILLISECONDS else value * 1000
         return milliseconds if -_LATEST <= milliseconds <= _LATEST else None

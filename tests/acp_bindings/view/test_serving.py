@@ -86,7 +86,7 @@ def test_lines_that_are_added_are_sent(file: Path) -> None:
         stream = get(view, f"{path_of(view)}events")
         assert [each["line"] for each in rows_in(stream, len(TURN) - 1)] == [*range(1, 9)]
         with file.open("ab", buffering=0) as more:
-            more.write(chunk(6000, "Ada") + chunk(6001, "Lovelace")[:40])
+            more.write(b"\n" + chunk(6000, "Ada") + chunk(6001, "Lovelace")[:40])
             # Now it has also read the first half of the next line.
             (added,) = rows_in(stream, 1)
             more.write(chunk(6001, "Lovelace")[40:])
@@ -94,7 +94,7 @@ def test_lines_that_are_added_are_sent(file: Path) -> None:
             each["line"]: each["message"]["params"]["update"]["content"]["text"]
             for each in (added, *rows_in(stream, 1))
         }
-        assert texts == {9: "Ada", 10: "Lovelace"}
+        assert texts == {10: "Ada", 11: "Lovelace"}
 
 
 def test_a_stream_goes_on_where_a_lost_one_ended(file: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_stream_goes_on_where_a_lost_one_ended(file: Path) -> None:
         assert [each["line"] for each in rows_in(stream, 2)] == [8, 9]
 
 
-@pytest.mark.parametrize("how", ["truncated", "replaced", "written again"])
+@pytest.mark.parametrize("how", ["truncated", "replaced", "replaced by a longer one", "written again"])
 def test_a_file_that_begins_anew_reloads_the_page(file: Path, how: str) -> None:
     with LiveView(file) as view:
         stream = get(view, f"{path_of(view)}events")
@@ -115,7 +115,7 @@ def test_a_file_that_begins_anew_reloads_the_page(file: Path, how: str) -> None:
                 same.write(chunk(1, "Ada") + b" " * file.stat().st_size + b"\n")
         else:
             other = file.with_suffix(".new")
-            other.write_bytes(b"".join(TURN[:1]))
+            other.write_bytes(TURN[0] if how == "replaced" else b"".join([*TURN, *TURN]))
             shutil.move(other, file)
         assert "event: again" in lines_in(stream)
         assert [each["line"] for each in rows_in(get(view, f"{path_of(view)}events"), 1)] == [1]
