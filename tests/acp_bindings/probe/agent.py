@@ -788,7 +788,7 @@ class Agent:
             return {}
         self.check_place(params)
         session = self.session(params, stored=True)
-        if broken("sessions.load"):
+        if broken("sessions.load") or (broken("allowed.load") and session.is_open):
             raise RpcError(-32603, "cannot load")
         session.is_open = not broken("sessions.resume/unusable")
         session.servers = session.connect(params)

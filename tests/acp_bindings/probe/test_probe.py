@@ -168,7 +168,7 @@ async def test_a_second_session_that_ends_the_agent_fails_once(tmp_path: Path) -
 
     first, *rest = report.results
     assert (first.check.id, first.status) == ("messages.unknown-fields", "fail")
-    assert "another `session/new` on the connection; the agent exited with status 3" in first.message
+    assert first.message.endswith("another `session/new` on the connection; the agent exited with status 3")
     statuses = {each.check.id: each.status for each in rest}
     assert statuses["sessions.unique"] == statuses["prompts.cancel"] == "skip"
     assert statuses["prompts.output"] == "warn"
@@ -207,16 +207,55 @@ async def test_a_turn_in_which_the_agent_ends_was_not_silent(tmp_path: Path) -> 
         ("allowed.relative-cwd", 2),
         ("allowed.delete", 1),
         ("allowed.delete", 2),
+        ("allowed.load", 1),
+        ("allowed.load", 2),
     ],
 )
 async def test_what_the_protocol_allows_is_not_a_failure(name: str, version: int) -> None:
     only = ["negotiation.before-initialize", "sessions.missing-prompt", "sessions.load-equal", "prompts.turn"]
     only += ["sessions.new", "sessions.relative-cwd", "sessions.delete", "prompts.cancel-at-once", "conversation"]
-    only += ["permission.question", "permission.reject"]
+    only += ["permission.question", "permission.reject", "sessions.load"]
 
     report = await probe([*AGENT, name], version=version, only=only, timeout=5)
 
     assert [each for each in report.results if each.status == "fail"] == []
+
+
+@pytest.mark.anyio
+async def test_an_agent_that_says_nothing_fails_only_one_check() -> None:
+    only = ["prompts.output", "prompts.two-sessions"]
+
+    report = await probe([*AGENT, "prompts.output"], only=only, timeout=5)
+
+    assert [each.status for each in report.results] == ["warn", "ok"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("variant", "said"), [("", "claims version 65535"), ("/refused", "refuses")])
+async def test_the_answer_to_a_newer_version_is_named(variant: str, said: str) -> None:
+    check = "negotiation.newer-version"
+
+    (result,) = (await probe([*AGENT, f"{check}{variant}"], only=[check], timeout=5)).results
+
+    assert result.message == f"the agent {said}, in place of a version that it supports"
+
+
+@pytest.mark.anyio
+async def test_lines_of_white_space_are_no_failure(tmp_path: Path) -> None:
+    agent = _script(tmp_path, 'print("  ", flush=True)\n' + START)
+
+    (result,) = (await probe(agent, only=["conversation.stdout"], timeout=5)).results
+
+    assert (result.status, result.message) == ("ok", "")
+
+
+@pytest.mark.anyio
+async def test_a_line_that_the_agent_does_not_read_is_shown(tmp_path: Path) -> None:
+    agent = _script(tmp_path, UNFINISHED + "        __import__('time').sleep(60)\n")
+
+    (result,) = (await probe(agent, only=["messages.huge-line"], timeout=1)).results
+
+    assert (result.status, result.message) == ("fail", "the agent has not read a line within 1 s")
 
 
 @pytest.mark.anyio
@@ -296,6 +335,14 @@ async def test_a_login_that_does_not_help_is_a_failure() -> None:
     report = await probe(LOCKED, only=["auth.login"], auth="none", timeout=5)
 
     assert report.has_failed
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("version", [1, 2])
+async def test_a_login_with_a_method_of_the_agent_succeeds(version: int) -> None:
+    (result,) = (await probe(AGENT, version=version, only=["auth.login"], auth="none", timeout=5)).results
+
+    assert (result.status, result.message) == ("ok", "")
 
 
 @pytest.mark.anyio
