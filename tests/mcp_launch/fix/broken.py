@@ -87,6 +87,11 @@ BROKEN = (
         f'{{"comment": "mine", "cmd": "python3", "args": ["{SERVER}"]}}',
         {"comment": "mine", **PYTHON},
     ),
+    cursor(
+        "cmd beside the command",
+        f'{{"cmd": "x", "command": "python3 {SERVER}"}}',
+        {"cmd": "x", **PYTHON},
+    ),
     windsurf("cmd and arguments", f'{{"cmd": "python3", "arguments": ["{SERVER}"]}}', PYTHON),
     goose(
         "command",
@@ -148,6 +153,8 @@ BROKEN = (
     ),
     windsurf("a tilde in args", '{"command": "python3", "args": ["~/project/tools/server.py"]}', PYTHON),
     desktop("a relative path", '{"command": "python3", "args": ["tools/server.py"]}', PYTHON),
+    claude("a path of Windows", '{"command": "python3", "args": ["tools\\\\server.py"]}', PYTHON),
+    desktop("a path with another suffix", '{"command": "python3", "args": ["DIR/tools/server.js"]}', None),
     windsurf(
         "a relative command", '{"command": "tools/serve.sh", "args": []}', {"command": "DIR/tools/serve.sh", "args": []}
     ),
@@ -163,6 +170,12 @@ BROKEN = (
         '{"command": "DIR/tools/plain.sh"}',
         {"command": "sh", "args": ["DIR/tools/plain.sh"]},
     ),
+    claude("a Python script as the command", f'{{"command": "{SERVER}"}}', PYTHON),
+    goose(
+        "the wrong Python for a script in another directory",
+        "type: stdio\ncmd: python3\nargs: [HOME/scripts/src/needs.py]",
+        {"type": "stdio", "cmd": "HOME/scripts/.venv/bin/python", "args": ["HOME/scripts/src/needs.py"]},
+    ),
     claude(
         "the wrong Python",
         '{"command": "python3", "args": ["DIR/tools/needs.py"]}',
@@ -173,6 +186,11 @@ BROKEN = (
         '{"command": "python3", "args": ["server.py"], "cwd": "DIR/tool"}',
         {"command": "python3", "args": ["server.py"], "cwd": "DIR/tools"},
         asks=True,
+    ),
+    vscode(
+        "a directory as a URL",
+        '{"command": "python3", "args": ["server.py"], "cwd": "file://DIR/tools"}',
+        {"command": "python3", "args": ["server.py"], "cwd": "DIR/tools"},
     ),
     # Packages and their runners.
     claude(
@@ -253,6 +271,11 @@ BROKEN = (
         '{"command": "docker", "args": ["run", "-it", "--rm", "me/mcp"]}',
         {"command": "docker", "args": ["run", "-i", "--rm", "me/mcp"]},
     ),
+    claude(
+        "docker with a terminal, in words",
+        '{"command": "docker", "args": ["run", "--rm", "--tty", "me/mcp"]}',
+        {"command": "docker", "args": ["run", "-i", "--rm", "me/mcp"]},
+    ),
     windsurf(
         "an argument for stdio",
         '{"command": "npx", "args": ["-y", "chatty-mcp"]}',
@@ -284,8 +307,19 @@ BROKEN = (
     ),
     goose(
         "a missing variable",
-        "type: stdio\ncmd: npx\nargs: [-y, keyed-mcp]",
-        {"type": "stdio", "cmd": "npx", "args": ["-y", "keyed-mcp"], "env_keys": ["WEATHER_KEY"]},
+        "type: stdio\ncmd: npx\nargs: [-y, keyed-mcp]\nenv_keys: [TOKEN]",
+        {"type": "stdio", "cmd": "npx", "args": ["-y", "keyed-mcp"], "env_keys": ["TOKEN", "WEATHER_KEY"]},
+        asks=True,
+    ),
+    claude(
+        "a variable that is not set",
+        '{"command": "python3", "args": ["-c", "import os; os.environ[\'NO_KEY\']"]}',
+        None,
+    ),
+    cursor(
+        "a misspelled reference",
+        '{"url": "WEB/guarded/mcp", "headers": {"Authorization": "Bearer ${env:WEATHERKEY}"}}',
+        {"url": "WEB/guarded/mcp", "headers": {"Authorization": "Bearer ${env:WEATHER_KEY}"}},
         asks=True,
     ),
     desktop("a variable that cannot be passed on", '{"command": "npx", "args": ["-y", "keyed-mcp"]}', None),
@@ -300,7 +334,7 @@ BROKEN = (
         {"type": "http", "name": "one", "url": "WEB/mcp", "headers": []},
     ),
     goose("no scheme", "type: streamable_http\nuri: 'HOST/mcp'", {"type": "streamable_http", "uri": "WEB/mcp"}),
-    vscode("a URL as the command", '{"command": "WEB/mcp"}', {"type": "http", "url": "WEB/mcp"}),
+    vscode("a URL as the command", '{"command": "WEB/mcp", "args": []}', {"type": "http", "url": "WEB/mcp"}),
     desktop(
         "a URL as the command",
         '{"command": "WEB/mcp"}',
@@ -318,6 +352,11 @@ BROKEN = (
         '{"type": "http", "url": "WEB/guarded/mcp", "headers": {"Authorisation": "Bearer SECRET"}}',
         {"type": "http", "url": "WEB/guarded/mcp", "headers": {"Authorization": "Bearer SECRET"}},
     ),
+    claude(
+        "a header with a colon",
+        '{"type": "http", "url": "WEB/mcp", "headers": {"X-Key:": "SECRET"}}',
+        {"type": "http", "url": "WEB/mcp", "headers": {"X-Key": "SECRET"}},
+    ),
     cursor(
         "a variable of another client",
         '{"url": "WEB/guarded/mcp", "headers": {"Authorization": "Bearer $TOKEN"}}',
@@ -326,7 +365,7 @@ BROKEN = (
     # No edit helps, or none may be tried.
     claude(
         "a redirect to another host",
-        '{"type": "http", "url": "WEB/elsewhere", "headers": {"A": "SECRET"}}',
+        '{"type": "http", "url": "WEB/to/http/localhost/PORT", "headers": {"A": "SECRET"}}',
         {"type": "http", "url": "WEB/mcp", "headers": {"A": "SECRET"}},
     ),
     claude(

@@ -27,22 +27,31 @@ def origin() -> Generator[str]:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The project, in a home directory whose programs are stand-ins."""
     bin_, home, project = tmp_path / "bin", tmp_path / "home", tmp_path / "home" / "project"
-    for each in (bin_, home / ".local" / "bin", project / "tools", project / ".venv" / "bin"):
+    scripts = home / "scripts"
+    for each in (
+        bin_,
+        home / ".local" / "bin",
+        project / "tools",
+        scripts / "src",
+        *(each / ".venv" / "bin" for each in (project, scripts)),
+    ):
         each.mkdir(parents=True)
     tools = Path(__file__).with_name("tools.py")
     for name in PROGRAMS:
         _script(bin_ / name, f'exec "{sys.executable}" -S "{tools}" {name} "$@"')
     plain = f'exec "{sys.executable}" -S "{SERVERS / "plain.py"}" "$@"'
     _script(bin_ / "python3", f'exec "{sys.executable}" -S "$@"')
-    _script(project / ".venv" / "bin" / "python", f'GOOD=1 exec "{sys.executable}" -S "$@"')
+    for each in (project, scripts):
+        _script(each / ".venv" / "bin" / "python", f'GOOD=1 exec "{sys.executable}" -S "$@"')
     _script(home / ".local" / "bin" / "deno", plain)
     _script(project / "tools" / "serve.sh", plain)
     _script(project / "tools" / "plain.sh", plain, mode=0o644)
     text = (SERVERS / "plain.py").read_text()
     (project / "tools" / "server.py").write_text(text)
-    (project / "tools" / "needs.py").write_text(
-        f"import os\nif 'GOOD' not in os.environ: raise ModuleNotFoundError(\"No module named 'weather'\")\n{text}"
-    )
+    for each in (project / "tools", scripts / "src"):
+        (each / "needs.py").write_text(
+            f"import os\nif 'GOOD' not in os.environ: raise ModuleNotFoundError(\"No module named 'weather'\")\n{text}"
+        )
     monkeypatch.setenv("PATH", os.pathsep.join([str(bin_), "/usr/bin", "/bin"]))
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("WEATHER_KEY", SECRET)

@@ -34,7 +34,14 @@ def test_a_broken_file_is_cured_as_expected_or_refused(
 ) -> None:
     def filled(text: str) -> str:
         host = origin.removeprefix("http://")
-        names = {"httpsWEB": f"https://{host}", "WEB": origin, "HOST": host, "SECRET": SECRET, "DIR": str(folder)}
+        names = {
+            "httpsWEB": f"https://{host}",
+            "WEB": origin,
+            "HOST": host,
+            "PORT": host.rpartition(":")[2],
+            "SECRET": SECRET,
+            "DIR": str(folder),
+        }
         names = {"localWEB": origin.replace("127.0.0.1", "localhost"), **names}
         names |= {"BIN": str(folder.parents[1] / "bin"), "HOME": str(folder.parent)}
         for name, value in names.items():
@@ -58,5 +65,6 @@ def test_a_broken_file_is_cured_as_expected_or_refused(
     assert (done.status, report["written"]) == ((1, False) if fixed is None else (0, True)), done.out
     assert fixed is None or entry_in(file) == fixed
     assert fixed is not None or file.read_text() == before
+    assert report["servers"][0]["needs_trust"] == []
     if report["backup"]:
         assert Path(report["backup"]).read_text() == before

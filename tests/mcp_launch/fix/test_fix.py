@@ -10,6 +10,11 @@ from typing import Any
 
 import pytest
 
+from mcp_launch._command.fix.draft import Draft
+from mcp_launch._command.fix.urls import other_origin
+from mcp_launch.config._formats import format_called
+from mcp_launch.config._read import read_config
+from mcp_launch.report import FailureJson
 from tests.mcp_launch.explore.here import PLAIN, Command
 from tests.mcp_launch.fix.web import small_web
 from tests.mcp_launch.servers.tls import certificates
@@ -206,6 +211,37 @@ def test_https_is_used_for_a_port_that_speaks_tls(
     assert (done.status, server["changes"], server["tried"]) == (0, ["use https"], [])
 
 
+def test_a_redirect_to_https_is_followed_and_none_to_http(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, origin: str, command: Command
+) -> None:
+    issued = certificates(tmp_path, password=SECRET)
+    monkeypatch.setenv("SSL_CERT_FILE", issued.authority)
+    with small_web(tls=issued.serving()) as served:
+        secure = served.replace("http:", "https:")
+        port, plain_port = (each.rpartition(":")[2] for each in (secure, origin))
+        up = {"type": "http", "url": f"{origin}/to/https/127.0.0.1/{port}?key={SECRET}"}
+        down = {"type": "http", "url": f"{secure}/to/http/127.0.0.1/{plain_port}"}
+        path = write(folder / ".mcp.json", up=up, down=down)
+
+        done = command("fix", path, "--write", "--json")
+
+    servers = json.loads(done.out)["servers"]
+    assert [each["changes"] for each in servers] == [["use the URL of the redirect"], ["use the path /mcp"]]
+    assert json.loads(Path(path).read_text())["mcpServers"]["up"]["url"] == f"{secure}/mcp?key={SECRET}"
+
+
+@pytest.mark.parametrize(("host", "proposed"), [("mcp.example.com", []), ("[::1]", ["http://[::1]/mcp"])])
+def test_http_is_only_proposed_for_this_machine(host: str, proposed: list[str]) -> None:
+    text = json.dumps({"mcpServers": {"web": {"type": "http", "url": f"https://{host}/mcp"}}})
+    (entry,) = read_config(text, source=".mcp.json").entries
+    failure = FailureJson(stage="connect", code="refused", message="", advice="", elapsed=0, facts={})
+    form, raw = format_called("claude-code"), entry.server
+    draft = Draft(form=form, entry=entry, raw=raw, failure=failure, folder="/", cwd="/")
+
+    urls = [edit.value for remedy in other_origin(draft) for edit in remedy.edits]
+    assert [each for each in urls if each.startswith("http:")] == proposed
+
+
 def test_the_type_is_set_where_a_client_derives_another_one(
     folder: Path, echo_urls: dict[str, str], command: Command
 ) -> None:
@@ -244,6 +280,19 @@ def test_values_that_look_like_secrets_are_not_shown(folder: Path, command: Comm
     done = command("fix", str(file))
 
     assert "--api-key" in done.out
+    assert SECRET not in done.out + done.err
+
+
+def test_what_is_not_secret_in_headers_and_variables_is_shown(folder: Path, origin: str, command: Command) -> None:
+    headers = [{"name": "X-Key", "value": "${X_KEY}"}, {"name": "Authorization", "value": SECRET}]
+    server = {"type": "http", "name": "web", "url": f"{origin}/guarded/mcp", "headers": headers}
+    path = folder / "request.json"
+    path.write_text(json.dumps({"cwd": str(folder), "mcpServers": [server]}).replace('{"name"', '\n{"name"'))
+
+    done = command("fix", str(path))
+
+    assert ' {"name": "X-Key", "value": "${X_KEY}"}, ' in done.out.splitlines()
+    assert '+{"name": "Authorization", "value": "Bearer [redacted]"}]}]}' in done.out.splitlines()
     assert SECRET not in done.out + done.err
 
 

@@ -86,7 +86,7 @@ def found(name: str, known: set[str]) -> None:
 
 
 def docker(args: list[str]) -> None:
-    if "-t" in args or "-it" in args:
+    if {"-t", "-it", "--tty"} & {*args}:
         fail("the input device is not a TTY")
     if "-i" in args:
         serve()

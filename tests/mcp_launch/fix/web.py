@@ -1,6 +1,6 @@
-"""A small MCP server over HTTP: /mcp works, /guarded/mcp needs a token, /moved redirects, all else is not there.
+"""A small MCP server over HTTP: /mcp works, /guarded/mcp needs a token, all else is not there.
 
-/local/mcp needs the host name localhost.
+/to/SCHEME/HOST/PORT redirects to another origin, and /local/mcp needs the host name localhost.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if self.path == "/moved":
-            self._send(308, Location="/mcp")
-        elif self.path == "/elsewhere":
-            self._send(308, Location="http://other.invalid/mcp")
-        elif self.path == "/local/mcp" and not self.headers["Host"].startswith("localhost:"):
+        path = self.path.partition("?")[0]
+        if path.startswith("/to/") and path.count("/") == 4:
+            _, _, scheme, host, port = path.split("/")
+            self._send(308, Location=f"{scheme}://{host}:{port}/mcp")
+        elif path == "/local/mcp" and not self.headers["Host"].startswith("localhost:"):
             self._send(403, {"error": "Access is only allowed at localhost"})
-        elif self.path not in ("/mcp", "/guarded/mcp", "/local/mcp"):
+        elif path not in ("/mcp", "/guarded/mcp", "/local/mcp"):
             self._send(404)
-        elif self.path.startswith("/guarded") and self.headers.get("Authorization") != f"Bearer {SECRET}":
+        elif path.startswith("/guarded") and self.headers.get("Authorization") != f"Bearer {SECRET}":
             self._send(401, WWW_Authenticate="Bearer")
         elif "id" not in message:
             self._send(202)

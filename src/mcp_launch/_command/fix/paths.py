@@ -29,7 +29,7 @@ _PLACES = (
     "/usr/local/bin",
 )
 """Directories in which installers put programs, and that are not on every PATH."""
-_SYNONYMS = {"python": ("python3",), "python3": ("python",), "nodejs": ("node",)}
+_SYNONYMS = {"python": ("python3",), "python3": ("python",)}
 _SUFFIXES = (".cjs", ".js", ".json", ".mjs", ".py", ".sh", ".ts", ".toml", ".yaml", ".yml", ".db", ".jar")
 _HOME = re.compile(r"^(?:~(?=[/\\]|$)|\$HOME\b|\$\{HOME\}|\$\{env:HOME\}|\$\{userHome\}|%USERPROFILE%)")
 
