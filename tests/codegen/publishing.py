@@ -60,7 +60,7 @@ def install_npm(folder: Path, releases: Mapping[str, Mapping[str, bytes]]) -> Pa
     for version, files in releases.items():
         with tarfile.open(folder / f"{version}.tgz", mode="w:gz") as archive:
             for file, data in files.items():
-                member = tarfile.TarInfo(f"package/schema/{file}")
+                member = tarfile.TarInfo(f"sdk/schema/{file}")  # of npm itself, it is "package"
                 member.size = len(data)
                 archive.addfile(member, io.BytesIO(data))
     (folder / "latest").write_text(list(releases)[-1], encoding="utf-8")

@@ -184,6 +184,8 @@ class TestDescription:
         )
 
     def test_a_changed_description_changes_no_name(self) -> None:
-        lines = describe_changes(FILE, {"$defs": {"Foo": TEXT}}, {"$defs": {"Foo": TEXT | {"title": "A"}}})
+        old, new = {"Foo": TEXT, "Bar": TEXT}, {"Foo": TEXT | {"title": "A"}, "Bar": TEXT}
+
+        lines = describe_changes(FILE, {"$defs": old}, {"$defs": new})
 
         assert (lines[0], lines[-1]) == ("- 1 description changed", "- No change")

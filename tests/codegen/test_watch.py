@@ -110,7 +110,9 @@ def test_a_schema_without_a_rule_is_proposed_with_the_error(tmp_path: Path, npm:
 
 def test_the_body_shows_the_last_lines_of_a_failed_gate(tmp_path: Path, npm: Path, repository: Path) -> None:
     publishing.install_npm(npm, published("2.1.0"))
-    (repository / "lossy.py").write_text('print(*range(100), sep="\\n")\nraise SystemExit(3)\n', encoding="utf-8")
+    status = '3 if os.environ["PYTHONPATH"] == os.path.abspath("src") else 4'
+    gate = f'import os\nprint(*range(100), sep="\\n")\nraise SystemExit({status})\n'
+    (repository / "lossy.py").write_text(gate, encoding="utf-8")
     git(repository, "add", "lossy.py")
     git(repository, "commit", "--quiet", "-m", "A gate")
 
@@ -127,12 +129,15 @@ def test_a_body_too_long_for_github_is_truncated(
     tmp_path: Path, npm: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publishing.install_npm(npm, published("2.1.0"))
+    main([str(tmp_path / "whole")], root=repository, gates=())
     monkeypatch.setattr(watch, "BODY_LIMIT", 300)
 
     main([str(tmp_path / "out")], root=repository, gates=())
 
     body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
     assert len(body) < 500
+    kept = body.partition("\n\nTruncated.")[0]
+    assert (tmp_path / "whole" / "body.md").read_text(encoding="utf-8").startswith(f"{kept}\n")
     assert body.endswith(f"`nox -s update_schema -- npm:{PACKAGE}@2.1.0 --dry-run`\n")
 
 
