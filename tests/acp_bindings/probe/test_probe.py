@@ -623,6 +623,15 @@ async def test_an_agent_whose_launcher_is_killed_may_wait_for_the_end_of_its_inp
 
 
 @pytest.mark.anyio
+async def test_secrets_that_are_added_to_the_environment_are_redacted() -> None:
+    agent = [sys.executable, "-c", "import os, sys; sys.exit(os.environ['API_KEY'])"]
+
+    report = await probe(agent, timeout=5, only=["negotiation.initialize"], env={"API_KEY": "not-to-be-shown"})
+
+    assert report.results[0].message.endswith("wrote to standard error: [redacted]")
+
+
+@pytest.mark.anyio
 async def test_an_agent_that_crashes_in_a_prompt_has_ended(tmp_path: Path) -> None:
     report = await probe(_script(tmp_path, CRASHING), timeout=5, only=["prompts.turn", "prompts.cancel-at-once"])
 

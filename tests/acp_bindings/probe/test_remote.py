@@ -62,7 +62,7 @@ async def test_an_agent_at_a_url_fails_no_check(serve: Serve, scheme: str, versi
 async def test_a_token_is_sent_and_not_recorded_even_if_the_agent_repeats_it(
     serve: Serve, scheme: str, tmp_path: Path
 ) -> None:
-    token = "s3cret-of-ada"
+    token, key = "s3cret-of-ada", "k3y-of-the-url"
     agent = Agent(f"remote {token}", version="1.0")
 
     @agent.prompt
@@ -73,7 +73,7 @@ async def test_a_token_is_sent_and_not_recorded_even_if_the_agent_repeats_it(
     record = tmp_path / "probe.ndjson"
 
     async with serve(app) as base:
-        url = f"{base.replace('http', scheme)}/acp"
+        url = f"{base.replace('http', scheme)}/acp?api_key={key}"
         with pytest.raises(Unreachable, match="requires a login"):
             await probe(url, only=["negotiation.info"], timeout=5)
         headers = {"Authorization": f"Bearer {token}"}
@@ -81,6 +81,7 @@ async def test_a_token_is_sent_and_not_recorded_even_if_the_agent_repeats_it(
 
     assert [each.status for each in report.results] == ["ok"]
     assert token not in record.read_text() + repr(report)
+    assert key not in record.read_text() + repr(report)
 
 
 @pytest.mark.parametrize("scheme", ["http", "ws"])
