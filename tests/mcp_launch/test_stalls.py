@@ -219,6 +219,24 @@ async def test_more_calls_than_connections_wait_within_their_own_timeout(
             released.set()
 
 
+async def test_a_response_without_a_length_does_not_keep_its_connection(
+    marked: Marked, tmp_path: Path, few_connections: int
+) -> None:
+    web = Web("works")
+
+    def answer(request: Request) -> Iterable[bytes]:
+        parts = handler("sse", web)(request)
+        if request.method == "GET":
+            return parts
+        list(parts)
+        return [head(202), b"Accepted"]
+
+    with anyio.fail_after(30):
+        async with session_with(answer, tmp_path=tmp_path, kind="sse") as session:
+            for _ in range(few_connections + 1):
+                assert await ask(session, "echo") == "done"
+
+
 def never_answers(request: Request, *, starts: bool) -> Iterator[bytes]:
     """Respond like a server whose tool "hang" never ends."""
     if b'"hang"' not in request.body:

@@ -1093,6 +1093,15 @@ async def test_only_the_first_endpoint_of_a_stream_counts(marked: Marked, tmp_pa
     assert {request.target for request in seen if request.method == "POST"} == {"/first"}
 
 
+@pytest.mark.parametrize("kind", ["http", "sse"])
+async def test_an_error_may_be_an_event_stream(kind: str, marked: Marked, tmp_path: Path) -> None:
+    error = reply(404, event("no such stream"), content_type="text/event-stream")
+
+    failure = await failure_of(lambda _: [error], kind=kind, cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("connect", "not_found")
+
+
 @pytest.mark.parametrize(("status", "code"), [(404, "not_found"), (405, "method_not_allowed")])
 async def test_a_missing_sse_endpoint_is_not_blamed_on_the_url(
     status: int, code: str, marked: Marked, tmp_path: Path

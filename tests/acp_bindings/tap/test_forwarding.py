@@ -6,14 +6,18 @@ import random
 import resource
 import select
 import signal
+import subprocess
 import sys
+import time
 import venv
 from pathlib import Path
 
 import pytest
 
+from acp_bindings._tap.forwarding import signals_kept
 from tests.acp_bindings.tap.support import SECONDS, lines_of, run, running, tap
 from tests.mcp_launch.support import wait_until
+from tests.mcp_launch.terminal import terminal
 
 if sys.platform == "win32":
     pytest.skip("signals and limits of POSIX", allow_module_level=True)
@@ -80,6 +84,22 @@ def test_every_byte_arrives_in_both_directions(tmp_path: Path) -> None:
     assert lines[-1]["end"] == {"exitStatus": 0}
 
 
+def test_streams_that_do_not_block_are_waited_for(tmp_path: Path) -> None:
+    def unblock() -> None:
+        for stream in (0, 1):
+            os.set_blocking(stream, False)
+
+    agent = "import sys; print('ready', flush=True); print(sys.stdin.readline() * 100_000)"
+    with running(tap("-o", str(tmp_path / "talk"), agent=agent), before=unblock) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stdout.readline() == b"ready\n"
+        os.write(process.stdin.fileno(), b"0123456789\n")
+        time.sleep(0.5)  # until the pipe is full
+        out, _ = process.communicate(timeout=SECONDS)
+    assert out == b"0123456789\n" * 100_000 + b"\n"
+
+
 def test_the_recording_has_the_end_of_the_input_in_its_place(tmp_path: Path) -> None:
     recording = tmp_path / "talk.ndjson"
     run(tap("-o", str(recording), agent=BOTH), b'{"a": 1}\nhalf')
@@ -135,6 +155,44 @@ def test_an_agent_that_ignores_a_signal_goes_on(tmp_path: Path) -> None:
     assert (out, process.returncode) == (b"on", 0)
 
 
+def test_a_signal_to_the_process_group_does_not_end_the_recording(tmp_path: Path) -> None:
+    agent = "print('ready', flush=True); input()"
+    with running(tap("-o", str(tmp_path / "talk"), agent=agent), before=lambda: os.setpgid(0, 0)) as process:
+        assert process.stdout
+        process.stdout.readline()
+        os.killpg(process.pid, signal.SIGTERM)
+        assert process.communicate(timeout=10) == (b"", b"")
+    assert lines_of(tmp_path / "talk")[-1]["end"] == {"exitStatus": 128 + signal.SIGTERM}
+
+
+def test_a_signal_that_comes_before_the_agent_is_started_is_sent_to_it() -> None:
+    with signals_kept() as forward_to:
+        signal.raise_signal(signal.SIGTERM)
+        with subprocess.Popen(["sleep", "20"]) as agent:
+            forward_to(agent)
+            assert agent.wait(10) == -signal.SIGTERM
+
+
+def test_a_signal_that_is_ignored_does_not_end_the_agent(tmp_path: Path) -> None:
+    def ignore() -> None:  # like `nohup`
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    agent = f"print('ready', flush=True)\n{ECHO}"
+    with running(tap("-o", str(tmp_path / "talk"), agent=agent), before=ignore) as process:
+        assert process.stdout
+        process.stdout.readline()
+        process.send_signal(signal.SIGHUP)
+        out, _ = process.communicate(b"on", timeout=10)
+    assert (out, process.returncode) == (b"on", 0)
+
+
+def test_ctrl_c_at_a_terminal_is_not_sent_to_the_agent_again() -> None:
+    code = "import signal; from acp_bindings._tap.forwarding import _is_sent_to_all as is_sent; "
+    code += "print('is sent:', is_sent(signal.SIGINT), is_sent(signal.SIGTERM))"
+    with terminal(command=[sys.executable, "-c", code]) as screen:
+        screen.see("is sent: True False")
+
+
 def test_a_killed_tap_leaves_no_agent(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "alive")
     deaf = f"""
@@ -168,13 +226,18 @@ def test_the_exit_status_is_that_of_the_agent(tmp_path: Path, code: str, status:
     assert lines_of(recording)[-1]["end"] == {"exitStatus": status}
 
 
-def test_a_missing_command_has_the_exit_status_of_a_shell(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "reason", "status"), [("no-such-agent", "command not found", 127), ("/", "Permission denied", 126)]
+)
+def test_a_command_that_cannot_be_started_has_the_exit_status_of_a_shell(
+    tmp_path: Path, name: str, reason: str, status: int
+) -> None:
     recording = tmp_path / "talk"
-    done = run([*tap("-o", str(recording), agent="")[:-3], "no-such-agent"])
-    assert (done.returncode, done.stdout) == (127, b"")
-    assert done.stderr == b"acp-bindings tap: no-such-agent: command not found\n"
+    done = run([*tap("-o", str(recording), agent="")[:-3], name])
+    assert (done.returncode, done.stdout) == (status, b"")
+    assert done.stderr.decode() == f"acp-bindings tap: {name}: {reason}\n"
     why, end = lines_of(recording)
-    assert (why["stderr"], end["end"]) == (done.stderr.decode().strip(), {"exitStatus": 127})
+    assert (why["stderr"], end["end"]) == (done.stderr.decode().strip(), {"exitStatus": status})
 
 
 def test_an_agent_notices_that_the_client_no_longer_reads(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from acp_bindings._tap.forwarding import Copies, Frame, framed, frames_of, python_of
-from acp_bindings._tap.recording import Recording, open_new, tell
+from acp_bindings._tap.recording import Lines, Recording, open_new, tell
+from acp_bindings._tap.tap import recordings_folder
 from tests.acp_bindings.tap.support import TAP, lines_of, run, running, tap
 
 AGENT = """
@@ -122,6 +124,11 @@ def test_without_a_file_the_recording_is_in_the_state_directory(tmp_path: Path) 
     assert done.stderr.decode() == f"acp-bindings tap: recording to {path}\n"
 
 
+def test_a_relative_state_directory_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "state")
+    assert recordings_folder() == Path.home() / ".local" / "state" / "acp-bindings" / "recordings"
+
+
 def test_copies_that_do_not_fit_are_counted_and_never_wait() -> None:
     sent, begun, gate = bytearray(), threading.Event(), threading.Event()
 
@@ -170,6 +177,33 @@ def test_a_gap_ends_at_the_next_line(tmp_path: Path) -> None:
         {"time": "", "from": "agent", "message": "four"},
         {"time": "", "end": {"exitStatus": 0}},
     ]
+
+
+def test_a_line_that_has_not_ended_when_the_agent_exits_is_recorded(tmp_path: Path) -> None:
+    recording = Recording(str(tmp_path / "talk"), secrets=True, check=False)
+    for frame in frames(framed(b"a", b"half") + framed(b"x", b"0")):
+        recording.take(frame)
+    recording.finish()
+    assert [line.get("message") for line in lines_of(tmp_path / "talk")] == ["half", None]
+
+
+def test_a_line_that_is_too_long_is_dropped_up_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_bindings._tap.recording.LONGEST_MESSAGE", 10)
+    lines = Lines()
+    assert [*lines.feed(b"x" * 11)] == []
+    assert [*lines.feed(b"yz\nnext\n")] == [14, b"next"]
+
+
+def test_a_process_that_has_the_number_of_an_agent_that_has_exited_is_not_killed(tmp_path: Path) -> None:
+    recording = Recording(str(tmp_path / "talk"), secrets=True, check=False)
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        started = json.dumps({"pid": other.pid, "command": ["agent"]}).encode()
+        for frame in frames(framed(b"s", started) + framed(b"x", b"0")):
+            recording.take(frame)
+        recording.end_agent()
+        recording.finish()
+        other.communicate(b"\n")
+    assert other.returncode == 0
 
 
 def frames(data: bytes) -> list[Frame]:

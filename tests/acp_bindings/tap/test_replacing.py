@@ -72,5 +72,7 @@ def test_lines_are_inserted_between_lines(capfdbinary: pytest.CaptureFixture[byt
     output(b"o")
     output(b"!\nthree\n")
     output.insert(b"[4]\n")
+    output(b"half a line")
     output(b"")
-    assert capfdbinary.readouterr().out == b"[1]\none\ntwo!\nthree\n[2]\n[3]\n[4]\n"
+    output.insert(b"[5]\n")
+    assert capfdbinary.readouterr().out == b"[1]\none\ntwo!\nthree\n[2]\n[3]\n[4]\nhalf a line"
