@@ -1078,8 +1078,14 @@ async def test_an_endpoint_may_be_named_in_any_way_of_a_url(
     assert not any("authorization" in request.headers for request in posts)
 
 
-async def test_a_response_that_answers_no_request_is_dropped_with_a_warning(marked: Marked, tmp_path: Path) -> None:
-    start = event({"jsonrpc": "2.0", "id": "none", "result": 5}) * 2
+@pytest.mark.parametrize(
+    "start",
+    [event({"jsonrpc": "2.0", "id": "none", "result": 5}) * 2, b"data: \xff\n\n"],
+    ids=["no request", "not UTF-8"],
+)
+async def test_an_event_that_is_not_understood_is_dropped_with_a_warning(
+    start: bytes, marked: Marked, tmp_path: Path
+) -> None:
     with raw_server(Sse(start=start)) as raw:
         async with mcp_launch.launch([http(f"{raw.origin}/sse", kind="sse")], cwd=tmp_path, budgets=SHORT) as fleet:
             warnings = [each for each in fleet["web"].warnings if "deprecated" not in each]
