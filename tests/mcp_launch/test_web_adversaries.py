@@ -1097,6 +1097,16 @@ async def test_only_the_first_endpoint_of_a_stream_counts(marked: Marked, tmp_pa
     seen = await requests_of(Sse("/second", start=event("/first", name="endpoint")), kind="sse", cwd=tmp_path)
 
     assert {request.target for request in seen if request.method == "POST"} == {"/first"}
+    # A compressed event may be held back until there is more to compress.
+    assert [each.headers["accept-encoding"] for each in seen if each.method == "GET"] == ["identity"]
+
+
+async def test_a_stream_without_an_endpoint_is_not_the_sse_transport(marked: Marked, tmp_path: Path) -> None:
+    other = head(content_type="text/event-stream") + event({}, name="ping")
+
+    failure = await failure_of(lambda request: [other if request.method == "GET" else reply(404)], cwd=tmp_path)
+
+    assert failure.code == "not_found"
 
 
 @pytest.mark.parametrize("kind", ["http", "sse"])
