@@ -168,7 +168,7 @@ class EventClient(httpx.AsyncClient):
         """Send a request and remember the outcome; only the body of an event stream remains unread."""
         options["stream"] = True
         memory, is_post = self.memory, request.method == "POST"
-        in_session = is_post and self.initialized
+        in_session = self.initialized
         try:
             response = await super().send(request, **options)
         except (httpx.RequestError, *UNMAPPED) as error:
