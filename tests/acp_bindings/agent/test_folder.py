@@ -246,8 +246,8 @@ async def main():
     big = b'{"text":"' + b"x" * 3000 + b'"}'
     for number in range(100):
         # The limit of 10,000 bytes is reached within a line, the second time also within the first line.
-        for limit in (10_000, -1):
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, -1))
+        for limit in (10_000, resource.RLIM_INFINITY):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
             try:
                 await store.append(session, [big, b'{"number":%d}' % number])
             except StoreFailed as error:
@@ -260,11 +260,11 @@ async def main():
                 break
         else:
             raise AssertionError("failed without a limit")
-        if limit == -1:
+        if limit == resource.RLIM_INFINITY:
             break
     print(failed_at)
     await store.release("sess_1")
-    resource.setrlimit(resource.RLIMIT_FSIZE, (20, -1))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, resource.RLIM_INFINITY))
     try:
         await store.append(StoredSession(session_id="sess_2", cwd="/"), [big])
     except StoreFailed:
