@@ -247,7 +247,7 @@ async def test_the_last_line_of_a_process_may_lack_a_newline(end: str) -> None:
 
 async def test_a_killed_process_without_children_is_not_waited_for_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("acp_bindings._processes.process._TREE_GRACE", 60)
-    child = await child_of("import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(); signal.pause()")
+    child = await child_of("from signal import *; signal(SIGTERM, SIG_IGN); print(flush=True); pause()")
 
     with anyio.fail_after(20):
         await child.receive_line(longest=10)
