@@ -199,9 +199,12 @@ class Session(Generic[M]):
             # The other sessions go on.
             log.error("session %s is closed because its MCP servers cannot be kept", self.id, exc_info=error)
         finally:
-            with anyio.CancelScope(shield=True):
-                await self._let_go()
-            self._closed.set()
+            try:
+                with anyio.CancelScope(shield=True):
+                    await self._let_go()
+            finally:
+                # Also if asyncio cancels the task in spite of the shield, at the end of its event loop.
+                self._closed.set()
 
     async def close(self) -> None:
         """Cancel the turn, close the MCP servers, and wait until they have ended."""

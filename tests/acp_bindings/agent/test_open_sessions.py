@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -946,3 +948,33 @@ async def test_messages_that_are_stored_without_ids_are_replayed(version: int) -
         chunks = client.of("s", "user_message_chunk", "agent_message_chunk")
     assert [each.content.text for each in chunks] == ["hel", "lo", "yes"]
     assert chunks[0].message_id == chunks[1].message_id != chunks[2].message_id
+
+
+AT_THE_END = """
+import asyncio
+from acp_bindings.agent import Agent, MemorySessions
+from tests.acp_bindings.agent.clients import talking
+
+async def main():
+    releasing = asyncio.Event()
+
+    class Slow(MemorySessions):
+        async def release(self, session_id):
+            releasing.set()
+            await asyncio.sleep(1)
+
+    async def close_a_session():
+        agent = Agent("test", version="1.0", sessions=Slow())
+        agent.prompt(lambda turn: None)
+        async with talking(agent) as client:
+            await client.ask("session/close", sessionId=await client.new())
+
+    task = asyncio.create_task(close_a_session())
+    await releasing.wait()
+
+asyncio.run(main())
+"""
+
+
+def test_the_end_of_the_event_loop_while_a_session_is_closed_does_not_hang() -> None:
+    subprocess.run([sys.executable, "-c", AT_THE_END], check=True, timeout=60)
