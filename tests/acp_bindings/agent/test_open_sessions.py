@@ -976,5 +976,6 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
 def test_the_end_of_the_event_loop_while_a_session_is_closed_does_not_hang() -> None:
     subprocess.run([sys.executable, "-c", AT_THE_END], check=True, timeout=60)
