@@ -714,7 +714,9 @@ async def test_unusual_requests_of_the_agent_are_answered(tmp_path: Path) -> Non
     messages = [json.loads(each) if isinstance(each, str) else each for each in sent]
     answers = {each.get("id"): each for each in messages}
     assert answers["half"]["result"] == {"content": "\ud83d"}
-    assert [answers[each]["error"]["code"] for each in ("endless", "long")] == [-32602, -32602]
+    assert answers["endless"]["error"]["code"] == -32602
+    # Since Python 3.14, `is_file` returns False for a name that is too long.
+    assert answers["long"]["error"]["code"] == (-32002 if sys.version_info >= (3, 14) else -32602)
 
 
 @pytest.mark.anyio
