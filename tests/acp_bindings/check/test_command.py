@@ -227,6 +227,7 @@ with written_by("acp-bindings"):
     [
         ("check conversation >/dev/full", 2, r"acp-bindings: (standard output: )?No space left on device\n"),
         ("rules >/dev/full", 2, r"acp-bindings: (standard output: )?No space left on device\n"),
+        ("play --show tool >/dev/full", 2, r"acp-bindings( play)?: standard output: No space left on device\n"),
         ("check missing 2>/dev/full", 2, ""),
         ("check conversation >/dev/full 2>/dev/full", 2, ""),
         ("check conversation >&-", 0, ""),

@@ -90,15 +90,6 @@ def test_an_expectation_that_is_not_met_is_the_exit_status(tmp_path: Path) -> No
         assert process.wait(30) == 1
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only some systems have a full device")
-def test_standard_output_that_is_full_is_named() -> None:
-    with open("/dev/full", "w") as full:
-        command = [sys.executable, "-m", "acp_bindings", "play", "--show", "tool"]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=30)
-
-    assert (done.returncode, done.stderr) == (2, "acp-bindings play: standard output: No space left on device\n")
-
-
 @pytest.mark.skipif(os.name == "nt", reason="needs a shell that can close descriptors")
 def test_an_agent_whose_standard_input_is_closed_ends() -> None:
     command = ["sh", "-c", 'exec "$0" "$@" <&-', *COMMAND]
