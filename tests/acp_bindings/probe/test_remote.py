@@ -13,9 +13,9 @@ from anyio.abc import TaskStatus
 from acp_bindings.agent import Agent, Turn
 from acp_bindings.probe import probe
 from acp_bindings.remote import Unreachable
-from tests.acp_bindings.remote.conftest import Serve, serve
+from tests.acp_bindings.remote.conftest import Serve, serve, serve_that_stops
 
-__all__ = ["serve"]
+__all__ = ["serve", "serve_that_stops"]
 
 pytestmark = pytest.mark.anyio
 FAMILIES = ["negotiation", "messages", "sessions", "prompts", "ending", "conversation"]
@@ -91,7 +91,7 @@ async def test_a_url_where_nothing_answers_is_an_error(scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["http", "ws"])
-async def test_an_agent_that_stops_during_a_probe_is_a_failure(serve: Serve, scheme: str) -> None:
+async def test_an_agent_that_stops_during_a_probe_is_a_failure(serve_that_stops: Serve, scheme: str) -> None:
     agent = Agent("remote", version="1.0")
     stop = anyio.Event()
 
@@ -104,7 +104,7 @@ async def test_an_agent_that_stops_during_a_probe_is_a_failure(serve: Serve, sch
         await turn.say("Hello.")
 
     async def run(*, task_status: TaskStatus[str]) -> None:
-        async with serve(agent.asgi()) as base:
+        async with serve_that_stops(agent.asgi()) as base:
             task_status.started(base)
             await stop.wait()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib import import_module
@@ -59,6 +60,14 @@ def serve(anyio_backend: str) -> Serve:
             tasks.cancel_scope.cancel()
 
     return serving
+
+
+@pytest.fixture
+def serve_that_stops(anyio_backend: str, serve: Serve) -> Serve:
+    """Return `serve` for tests in which the server stops while clients are connected."""
+    if anyio_backend == "asyncio" and sys.version_info >= (3, 12):
+        pytest.skip("there hypercorn does not stop before its clients have left")
+    return serve
 
 
 def tasks_left(tasks: Any) -> bool:

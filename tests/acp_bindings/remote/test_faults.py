@@ -92,14 +92,12 @@ async def test_the_server_is_killed(profile: str) -> None:
 
 @BOTH
 async def test_a_turn_is_not_cancelled_by_a_server_that_ends(
-    profile: str, agent: Agent, serve: Serve, anyio_backend_name: str
+    profile: str, agent: Agent, serve_that_stops: Serve
 ) -> None:
-    if anyio_backend_name == "asyncio" and sys.version_info >= (3, 12):
-        pytest.skip("there hypercorn does not end before its clients have left")
     stop = anyio.Event()
 
     async def run(*, task_status: TaskStatus[str]) -> None:
-        async with serve(agent.asgi(), graceful_timeout=0.1) as origin:
+        async with serve_that_stops(agent.asgi(), graceful_timeout=0.1) as origin:
             task_status.started(origin)
             await stop.wait()
 
