@@ -92,7 +92,7 @@ class Writer(_End):
         return written
 
     def was_read(self) -> bool:
-        """True if the other side has read anything, or the system does not report it, as macOS without a reader."""
+        """True if the other side has read anything, or that is unknown: on macOS, once nobody holds that side."""
         if not self._open:
             return False
         return self._unread() < self._sent
@@ -102,7 +102,7 @@ class Writer(_End):
         if not self._open:
             return False
         poll = select.poll()
-        # For something, because macOS reports nothing of a descriptor that is registered for no event.
+        # macOS reports nothing about a descriptor that is registered without an event.
         poll.register(self._end, select.POLLOUT)
         return not any(found & (select.POLLERR | select.POLLHUP) for _, found in poll.poll(0))
 

@@ -463,7 +463,7 @@ else:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def _sync(descriptor: int) -> None:
-        # The `fsync` of macOS leaves the data in the cache of the disk. Some file systems have only that.
+        # On macOS, `fsync` leaves the data in the cache of the disk, but some file systems support nothing else.
         if whole := getattr(fcntl, "F_FULLFSYNC", None):
             with suppress(OSError):
                 fcntl.fcntl(descriptor, whole)

@@ -466,7 +466,7 @@ class Turn(Generic[M]):
             schema: a JSON schema of an object with plain properties, as in `elicitation/create`.
 
         Raises:
-            DecodeError: *schema* has something else, such as `$ref` or `anyOf`.
+            DecodeError: *schema* contains anything else, such as `$ref` or `anyOf`.
         """
         self.check_running()
         return await self.session.elicit(message, schema)
