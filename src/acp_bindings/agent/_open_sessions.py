@@ -277,7 +277,7 @@ class OpenSessions(Generic[M]):
 
     def _handler_of(self, turn: Turn[M]) -> Callable[[Turn[M]], Awaitable[object]]:
         """Return the handler of the first slash command with which a text of the prompt begins, or that of prompts."""
-        texts = [block.text for block in turn.prompt if isinstance(block, v1.TextContent)]
+        texts = [block.text for block in turn.prompt if isinstance(block, v1.TextContent) and block.text.strip()]
         # Some clients send what is attached first. Others split a text at a mention: a space then continues it.
         for text in [*map(str.lstrip, texts[:1]), *texts[1:]]:
             if text.startswith("/"):

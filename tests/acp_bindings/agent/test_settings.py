@@ -233,7 +233,9 @@ async def test_a_command_may_follow_what_the_client_attaches(version: int) -> No
         assert client.text(session) == "plan for a garden"
 
 
-@pytest.mark.parametrize(("before", "said"), [("Explain ", "ask small False"), ("", "plan for a garden")])
+@pytest.mark.parametrize(
+    ("before", "said"), [("Explain ", "ask small False"), (" ", "plan for a garden"), ("", "plan for a garden")]
+)
 async def test_a_command_may_begin_the_text_after_a_mention_but_not_continue_it(
     version: int, before: str, said: str
 ) -> None:
