@@ -59,6 +59,7 @@ def test_without_ids_another_role_or_a_tool_call_ends_a_message() -> None:
     shown = [each.text if isinstance(each, Message) else each.title for each in state.entries]
     assert shown == ["Do it", "Hm", "I will", "Work", "Done"]
     assert [each.text for each in state.messages] == ["Do it", "I will", "Done"]
+    assert [each.text for each in state.thoughts] == ["Hm"]
 
 
 @pytest.mark.parametrize(("package", "ids"), [(v1, (None, None)), (v1, ("m1", "m2")), (v2, ("m1", "m2"))])
