@@ -29,6 +29,16 @@ def executable(path: Path, text: str) -> str:
     return str(path)
 
 
+async def test_a_server_that_does_not_answer_initialize_is_late(marked: Marked, tmp_path: Path) -> None:
+    failure = await support.failure_of(
+        marked.stdio("mute", sys.executable, "-c", "import sys; sys.stdin.read()"),
+        cwd=tmp_path,
+        budgets=Budgets(call=0.3, probe=0.1, close=0.8),
+    )
+
+    assert (failure.code, failure.message) == ("timeout", "mute: initialize: did not respond within 0.3 s")
+
+
 @pytest.mark.parametrize(
     ("command", "advice"),
     [

@@ -74,8 +74,10 @@ def is_closed(error: MCPError) -> bool:
 
 def is_timeout(error: MCPError) -> bool:
     """Return True if the SDK or the probe timed out; servers use the same code, also for timeouts of others."""
-    # The SDK raises it in the handler of a TimeoutError. A server that forwards such an error has the same message.
-    was_here = isinstance(error.__context__, TimeoutError) or _IN_VAIN.match(error.message) is not None
+    # The SDK raises it in the handler of a TimeoutError, which `_Redacting` makes its cause, because the context may
+    # change when it is raised again. A server that forwards such an error has the same message.
+    here = error.__cause__ or error.__context__
+    was_here = isinstance(here, TimeoutError) or _IN_VAIN.match(error.message) is not None
     return error.code == REQUEST_TIMEOUT and was_here
 
 

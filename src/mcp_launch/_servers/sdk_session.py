@@ -268,6 +268,7 @@ class _Redacting:
                 asked = (params or {}).get("name") or method
                 noise = f", but the server {noise}" if (noise := self.protection.noise()) else ""
                 hidden["message"] = f"{self.protection.server}: {asked}: did not respond within {seconds:g} s{noise}"
+                error.__cause__ = error.__context__
             error.error = ErrorData(**hidden)
             error.args = (error.code, error.message, error.data)
             raise
