@@ -36,6 +36,9 @@ def explain_end(lines: Sequence[str], *, status: int | None = None) -> tuple[str
     if found := missing_variables(lines):
         return None, found[1].strip()
     relevant = most_relevant_line(lines)
+    # Only in this line, because a server may go on without the service.
+    if relevant and _NO_CONNECTION.search(relevant):
+        return "a service that it needs does not accept connections; does it run?", relevant
     is_of_shell = relevant is None or _SHELL.match(relevant)
     return _STATUS.get(status or 0) if is_of_shell else None, relevant
 
@@ -455,13 +458,6 @@ HINTS = (
         "Error: connect ECONNREFUSED 127.0.0.1:5432",
     ),
     Hint(
-        # The last one, which often has the address.
-        r"(?:[Cc]onnection refused|Connect call failed)(?!(?s:.*)(?:[Cc]onnection refused|Connect call failed))",
-        "a service that it needs does not accept connections; does it run?",
-        "ConnectionRefusedError: [Errno 111] Connection refused\n"
-        "ConnectionError: HTTPConnection(host='localhost', port=9200): [Errno 111] Connection refused",
-    ),
-    Hint(
         r"getaddrinfo (?:ENOTFOUND|EAI_AGAIN) ([\w.-]+)",
         "it cannot resolve {}; is the host name right?",
         "TypeError: fetch failed\n  [cause]: Error: getaddrinfo ENOTFOUND api.weather.example",
@@ -483,6 +479,7 @@ _STATUS = {
     126: "a shell was not allowed to run the command",
     127: "a shell did not find the command; is it installed, and on the PATH that the server gets?",
 }
+_NO_CONNECTION = re.compile(r"[Cc]onnection refused|Connect call failed")
 _SHELL = re.compile(r"\S*sh:|\S+: (?:line )?\d+: ")
 """The start of an error of a shell."""
 
