@@ -246,6 +246,11 @@ async def test_the_advice_for_a_variable_is_that_of_the_client(
             {**SILENT, "args": ["-c", "raise SystemExit(1)", "<YOUR_KEY>"]},
             'An item of its "args" contains a placeholder; replace it.',
         ),
+        (
+            "zed",
+            {"command": "/bin/sh", "args": ["-c", "kill -9 $$"], "env": {"KEY": "your_password"}},
+            ADVICE["exited"],
+        ),
         ("zed", {"command": "/bin/sh", "args": ["-c", "exit $STATUS"], "env": {"STATUS": "1"}}, ADVICE["exited"]),
         ("zed", {**NEEDS_KEY, "env": {"W_KEY": ""}}, "The value of W_KEY is empty."),
         ("zed", {**TELLS_KEY, "env": {"W_KEY": ""}}, "The value of W_KEY is empty."),

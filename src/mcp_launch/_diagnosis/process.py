@@ -173,6 +173,7 @@ def _cause_in_entry(seen: Seen, said: Sequence[str], line: str) -> str | None:  
     empty = {name for name, value in env.items() if not value.strip()}
     if hint := explain_variable([*said, line], given={*INHERITED, *env}, empty=empty):
         return hint
+    is_silent = (seen.status or 0) > 0 and not (said or seen.spoke or _odd_output(seen))
     if package := _package(seen):
         # The status of Git, whose error npx does not show.
         if seen.status == 128 and (git := _OF_GIT.fullmatch(package)):
@@ -180,7 +181,7 @@ def _cause_in_entry(seen: Seen, said: Sequence[str], line: str) -> str | None:  
                 return f"npx takes {package} for a repository on GitHub; is it @{package}?"
             # Not its URL, which may contain a password.
             return "npx gets it with git, which failed; does the repository exist, and need a login (git ls-remote …)?"
-        if (seen.status or 0) > 0 and not (said or seen.spoke or _odd_output(seen)):
+        if is_silent:
             if seen.status == 128:
                 return f"npm gets a package that it requires with git, which failed; npm install {package} shows why"
             hidden = "npx hides the errors of install scripts; if one failed, npx --foreground-scripts … shows it"
@@ -189,7 +190,7 @@ def _cause_in_entry(seen: Seen, said: Sequence[str], line: str) -> str | None:  
         return wrong
     if seen.status == 0 and has_no_input(seen.spec.command, seen.spec.args):
         return 'without -i, its container gets no input; add -i after "run" in its "args"'
-    if (not said or any(map(_REFUSED.search, said))) and (wrong := _unfilled(seen)):
+    if (is_silent or any(map(_REFUSED.search, said))) and (wrong := _unfilled(seen)):
         return wrong
     if _CRASH.match(line) and (found := _ENGINE.findall("\n".join(seen.stderr))):
         return "npm says that {} requires Node.js {}, but this is {}".format(*found[-1])
