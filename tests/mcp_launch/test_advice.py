@@ -131,6 +131,7 @@ OLDER = "it was written for version 1 of the MCP SDK, but got version 2"
             "Node cannot find /srv/My Server - old/a.js; is the path right, and was it built?",
         ),
         ("sh", ["-c", "weather --stdio"], "weather: no licence", None, ADVICE["exited"]),
+        ("bash", ["-c", "cd /srv && ( npx -y w"], "bash: line 1: `cd /srv && ( npx -y w'", None, ADVICE["exited"]),
         (
             "node",
             [r"C:\Users\me\server.js"],

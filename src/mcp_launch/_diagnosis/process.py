@@ -122,7 +122,7 @@ def diagnose_process(seen: Seen, *, waited: float | None) -> Diagnosis | None:
     quoted = line and f"{verb}: {seen.spec.redactor.start(line, SHOWN)}"
     if (status := seen.status) is not None:
         facts |= {"signal": signal_name(status)} if status < 0 else {"exit_code": status}
-        if any(_SEVERAL.search(each) and each in (line or "") for each in seen.spec.args):
+        if any(_SEVERAL.match(each) and each in (line or "") for each in seen.spec.args):
             hint, edit = 'an item of its "args" contains several arguments; write each as a separate item', None
         else:
             hint, edit = _refined(seen, hint) if hint else (_cause_in_entry(seen, said, line or ""), None)
@@ -286,8 +286,8 @@ def _other_form(seen: Seen) -> str | None:
 
 
 _ECHO = "only sends back its input, so it is not an MCP server"
-_SEVERAL = re.compile(r"^-[^\s=]*\s|^@\S+\s|\s--?\w")
-"""An argument that contains an option and more, or begins with an npm package."""
+_SEVERAL = re.compile(r"(?:-[^\s=]*|@\S+|\S+(?=\s--?\w))\s")
+"""The start of an argument that contains an option and more, or an npm package and more."""
 _WINDOWS_PATH = re.compile(r"(?:^|=)(?:[A-Za-z]:\\|\\\\\w)")
 _ABSENT = re.compile(r"ENOENT|(?i:no such file|(?:not|n't) (?:found|exist)|cannot find)")
 """Words about a file that does not exist."""
