@@ -315,6 +315,7 @@ async def test_values_that_were_not_filled_in_are_named(
         (["/srv"], "/srv", "FileNotFoundError: No such file or directory: '/srv/a.json'", ADVICE["exited"]),
         (["me/weather"], "https://h.example", "me/weather not found at https://h.example", ADVICE["exited"]),
         ([], "/srv/a.json", "/srv/a.json is not valid JSON", ADVICE["exited"]),
+        ([sys.executable], "", f"section w was not found in {sys.executable}", ADVICE["exited"]),
     ],
 )
 async def test_a_path_of_the_entry_that_does_not_exist_is_named(  # noqa: PLR0917 - the columns of the table

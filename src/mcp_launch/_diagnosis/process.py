@@ -242,7 +242,9 @@ def _absent_path(seen: Seen, line: str) -> str | None:
     paths = [(f"the path in {name}", value) for name, value in seen.spec.env]
     paths += [('a path in its "args"', each.rpartition("=")[2]) for each in seen.spec.args]
     for where, path in paths:
-        if _PATH.match(path) and re.search(rf"(?<![\w.-]){re.escape(path)}(?!\.?[\w/\\-])", line):
+        # Something in a file that exists may be what was not found.
+        exists = os.path.isabs(path) and os.path.exists(path)
+        if not exists and _PATH.match(path) and re.search(rf"(?<![\w.-]){re.escape(path)}(?!\.?[\w/\\-])", line):
             cure = '"~" is not expanded here; write the full path' if path[0] == "~" else "is it right?"
             return f"{where} was not found; {cure}"
     return None
