@@ -526,8 +526,7 @@ _MISSING = tuple(
         rf"{_IS_NEEDED}.*\b(?i:set (?:the )?){_VARIABLE}\W{{1,3}}{_NAME}",
         rf"{_IS_NEEDED}.*?\b(?i:via|pass) .*?{_SURE_NAME}",
         rf"^(?i:please set) (?i:the )?{_SURE_NAME} {_VARIABLE}",
-        rf"^(?i:or )?(?i:set) (?i:the )?{_SURE_NAME} {_VARIABLE}\W*$",
-        rf"^(?i:or )?(?i:set) {_VARIABLE}\W{{1,3}}{_SURE_NAME}(?:, etc)?\W*$",
+        rf"^(?i:(?:or )?set (?:the )?)(?:{_SURE_NAME} {_VARIABLE}|{_VARIABLE}\W{{1,3}}{_SURE_NAME}(?:, etc)?)\W*$",
         rf"(?i:missing)(?: (?i:required))?(?: (?i:config\w*|settings?|variables?))?:? {_SURE_NAME}",
         rf"\b(?i:cannot|unable to) .* without (?:the )?{_SURE_NAME} env",
         # The validation of zod.
@@ -539,7 +538,7 @@ _MISSING = tuple(
 """Patterns for messages that variables are not set; their names are the only group that matched."""
 _LISTED_NAME = re.compile(rf"\n[^\w\n]*{_SURE_NAME}(?:$|[:=]| \W).*", re.MULTILINE)
 _LISTED = re.compile(rf":(?:{_LISTED_NAME.pattern})+", re.MULTILINE)
-"""Variables on the lines after another, each with its description."""
+"""The colon at the end of a line, and the lines after it, each with a variable and perhaps its description."""
 _PYTHON_OS = re.compile(r"<frozen os>|\bos\.py\b|\bos\.environ\b")
 _HARMLESS = re.compile(
     r"(?<![/\\])\b(?:warn|warning|info|debug|defaults?|defaulting|optional|falling back|using)\b|^\s+--?\w",
