@@ -236,7 +236,7 @@ class WebClient(httpx2.AsyncClient):
 
     async def _send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         stream: bool = options.pop("stream", False)
-        if self.memory.found is not None and request.url != self.rule.url:
+        if request.url != self.rule.url:
             # This request follows a redirect, which does not explain why there is no response after it.
             self.memory.found = None
         try:
