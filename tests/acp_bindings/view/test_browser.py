@@ -1,5 +1,6 @@
 """The page in Chromium. These tests are skipped if Chromium or playwright is not installed."""
 
+import base64
 import os
 import re
 import shutil
@@ -149,6 +150,26 @@ def test_a_diff_has_the_names_of_its_files(open_page: Open) -> None:
     ]
     tab = open_page([*opening(), update(3000, "tool_call", toolCallId="c", title="Write", content=content)])
     assert "[diff of /a] [diff of /b, /c]" in labels(tab)[-1]
+
+
+def test_the_output_of_a_terminal_is_text(open_page: Open) -> None:
+    def sent(text: str) -> str:
+        return base64.b64encode(text.encode()).decode()
+
+    end: dict[str, Any] = {"command": "make", "exitStatus": {"exitCode": 2}, "output": {"data": sent("no rule → stop")}}
+    tab = open_page(
+        [
+            *opening(),
+            update(3000, "terminal_output_chunk", terminalId="t", data=sent("no rule ")),
+            update(3001, "terminal_output_chunk", terminalId="t", data=sent("→ stop")),
+            update(3002, "terminal_update", terminalId="t", **end),
+        ]
+    )
+    chunks, ended = labels(tab)[-2:]
+    assert chunks.startswith("terminal output x2 no rule → stop ")
+    assert ended.startswith("terminal make · exit status 2 · no rule → stop ")
+    tab.locator(".row", has_text="make").click()
+    assert tab.locator("#panel .prose").inner_text() == "no rule → stop"
 
 
 def test_findings_are_marked_and_lead_to_their_place(open_page: Open) -> None:

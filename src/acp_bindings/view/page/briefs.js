@@ -8,9 +8,18 @@ function textOf(content) {
   if (typeof text === "string") return text;
   if (inner !== undefined) return textOf(inner);
   if (type === "diff") return `[diff of ${path ?? list(changes).map((change) => Object(change).path).join(", ")}]`;
+  if (data !== undefined) return type ? `[${type}]` : outputOf(data);
   if (terminalId) return `[terminal ${terminalId}]`;
-  if (data !== undefined) return type ? `[${type}]` : String(data);
   return type ? `[${type}${uri ?? resource?.uri ? ` ${uri ?? resource.uri}` : ""}]` : "";
+}
+
+/** The output of a terminal, which v2 sends as base64. */
+function outputOf(data) {
+  try {
+    return new TextDecoder().decode(Uint8Array.from(atob(data), (byte) => byte.charCodeAt(0)));
+  } catch {
+    return String(data);
+  }
 }
 
 const list = (value) => (Array.isArray(value) ? value : []);
@@ -103,6 +112,8 @@ function briefOfUpdate(kind, update, tools) {
       return String(update.currentModeId ?? update.modeId);
     case "usage_update":
       return words(`${update.used?.toLocaleString?.("en")} of ${update.size?.toLocaleString?.("en")} tokens`);
+    case "terminal_update":
+      return words(update.command, statusOf(update.exitStatus), preview(textOf(update.output), 80));
     case "state_update":
       return words(update.state, update.stopReason);
     case "agent_message":

@@ -152,7 +152,7 @@ class Conversation {
     const kind = String(update.sessionUpdate);
     const isChunk = kind.endsWith("_chunk");
     const key = `${kind} ${isChunk ? (update.messageId ?? "") : ""}${update.toolCallId ?? update.terminalId ?? ""}`;
-    const text = isChunk ? textOf(update.content ?? update) : "";
+    const text = textOf(isChunk ? (update.content ?? update) : update.output);
     const last = this.#last.get(session);
     const joins = isChunk || kind === "tool_call_update" || kind === "usage_update";
     if (joins && last?.key === key && last.from === from) {
