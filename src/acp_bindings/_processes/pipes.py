@@ -92,7 +92,7 @@ class Writer(_End):
         return written
 
     def was_read(self) -> bool:
-        """True if the other side has read anything, or that is unknown: on macOS, once nobody holds that side."""
+        """True if the other side has read anything, or that is unknown: on macOS, once that side is closed."""
         if not self._open:
             return False
         return self._unread() < self._sent

@@ -237,7 +237,7 @@ class WebClient(httpx2.AsyncClient):
     async def _send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         stream: bool = options.pop("stream", False)
         if request.url != self.rule.url:
-            # This request follows a redirect, which does not explain why there is no response after it.
+            # This request follows a redirect, which does not explain a later timeout.
             self.memory.found = None
         try:
             response = await self._remember(request, await super().send(request, stream=True, **options))

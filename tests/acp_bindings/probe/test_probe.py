@@ -323,7 +323,7 @@ async def test_only_one_check_judges_the_answer_to_a_wrong_message(name: str, ch
 
 @pytest.mark.anyio
 async def test_a_method_that_is_not_advertised_may_be_refused_for_its_params(tmp_path: Path) -> None:
-    agent = START + '    else:\n        send(id=message["id"], error={"code": -32602, "message": "Invalid params"})\n'
+    agent = _refusing(-32602, "Invalid params")
 
     (result,) = (await probe(_script(tmp_path, agent), only=["capabilities.list-unadvertised"], timeout=5)).results
 
@@ -428,7 +428,7 @@ async def test_a_late_update_is_found_although_another_check_uses_the_session_fi
 
 @pytest.mark.anyio
 async def test_servers_are_not_judged_if_they_may_start_with_a_prompt_and_prompts_fail(tmp_path: Path) -> None:
-    agent = START + '    else:\n        send(id=message["id"], error={"code": -32603, "message": "Internal error"})\n'
+    agent = _refusing(-32603, "Internal error")
 
     (result,) = (await probe(_script(tmp_path, agent), only=["servers.stdio"], timeout=1)).results
 
@@ -811,6 +811,10 @@ async def test_output_that_is_not_utf8_is_a_failure(tmp_path: Path) -> None:
 
     (result,) = report.results
     assert (result.status, result.message) == ("fail", "a line is not UTF-8")
+
+
+def _refusing(code: int, message: str) -> str:
+    return START + f'    else:\n        send(id=message["id"], error={{"code": {code}, "message": "{message}"}})\n'
 
 
 def _script(folder: Path, text: str) -> list[str]:
