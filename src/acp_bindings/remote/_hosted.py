@@ -60,6 +60,8 @@ class EventStream:
         """True if no more events come."""
         self.is_over = False
         """True if its session was closed."""
+        self.begins_after = set[Any]()
+        """The requests in progress whose messages are still on the stream of the connection, to keep their order."""
         self._unsent: deque[bytes] = deque()
         self._sent: deque[bytes] = deque()
         """The last events that a reader has taken, for one that reconnects."""
@@ -168,6 +170,10 @@ class HostedConnection:
                     del self._streams[id_]
             if len(self._streams) <= self._limits.streams:
                 stream = self._streams[session_id] = EventStream(self._limits.buffer)
+                for key, (_, request) in self._routes.items():
+                    if request.session_id == session_id:
+                        self._routes[key] = None, request
+                        stream.begins_after.add(key)
         return stream
 
     @property
@@ -236,7 +242,8 @@ class HostedConnection:
         """Return the stream for a message of the agent, None for the response to `initialize`; and its comment.
 
         A session has a stream from the response with its id, or from the request that reads it. Until then its messages
-        are on the stream of the connection, because some clients read no other before they know the session.
+        are on the stream of the connection, because some clients read no other before they know the session. Requests
+        that are in progress then are also completed there, because messages on two streams can overtake each other.
         """
         after = b""
         if (session_id := session_of(line)) is None and (about := outline(line)) is not None:
@@ -250,12 +257,14 @@ class HostedConnection:
                 if request and request.method in OPENS_SESSION:
                     self.stream(about.result.get("sessionId"))
                 if request and request.session_id and (own := self._streams.get(request.session_id)):
+                    own.begins_after.discard(about.key)
                     if request.method in REOPENS_SESSION:
                         # This stream has the history. Our own client waits for it before it reads this response.
                         after = f": after {own.last} {request.session_id}\n".encode()
                     elif request.method in CLOSES_SESSION:
                         own.is_over = not about.is_error
-        return self._streams.get(session_id) or self._streams[None], after
+        stream = self._streams.get(session_id)
+        return stream if stream and not stream.begins_after else self._streams[None], after
 
     async def _until_read(self, stream: EventStream) -> None:
         """Wait until a reader takes events of the stream.

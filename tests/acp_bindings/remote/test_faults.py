@@ -642,6 +642,28 @@ async def test_all_requests_that_wait_for_room_on_a_connection_continue() -> Non
                 received += await hosted.receive()
 
 
+@pytest.mark.parametrize("method", ["session/load", "session/prompt"])
+async def test_messages_of_requests_in_progress_stay_on_their_stream_when_that_of_the_session_is_opened(
+    method: str,
+) -> None:
+    request = b'{"jsonrpc":"2.0","id":1,"method":"%b","params":{"sessionId":"s"}}' % method.encode()
+    update = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{}}}\n'
+    about = outline(request)
+    assert about is not None
+    hosted = HostedConnection(identity=None, limits=Limits())
+    await hosted.send(b'{"jsonrpc":"2.0","id":0,"result":{}}\n')
+    await hosted.deliver(request, about, "s")
+    await hosted.send(update)
+    own, common = hosted.stream("s"), hosted.stream(None)
+    assert own is not None
+    assert common is not None
+    await hosted.send(update)
+    await hosted.send(b'{"jsonrpc":"2.0","id":1,"result":{}}\n')
+    assert (common.last, own.last) == (3, 0)
+    await hosted.send(update)
+    assert (common.last, own.last) == (3, 1)
+
+
 async def test_whatever_waits_for_a_hosted_connection_ends_with_it() -> None:
     line = b'{"jsonrpc":"2.0","method":"_acme/did"}\n'
     about = outline(line)
