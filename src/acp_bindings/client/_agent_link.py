@@ -231,10 +231,10 @@ class AgentLink:
             except AcpError as error:
                 log.warning("session/close of an abandoned session failed: %s", error)
 
-    async def close(self, session_id: str) -> None:
+    async def close(self, session_id: str, assume: Collection[str] = ()) -> None:
         """Send `session/close`. It is not an error if the session is already closed."""
         try:
-            await self.ask(close_session(self.peer, session_id))
+            await self.ask(close_session(self.peer, session_id, assume=assume))
         except RequestError as error:
             if not is_closed(error, peer=self.peer):
                 raise

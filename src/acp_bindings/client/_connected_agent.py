@@ -184,26 +184,30 @@ class ConnectedAgent:
 
         return SessionOpening(open_)
 
-    async def list(self, *, cwd: str | os.PathLike[str] | None = None) -> tuple[v1.SessionInfo, ...]:
+    async def list(
+        self, *, cwd: str | os.PathLike[str] | None = None, assume: Collection[str] = ()
+    ) -> tuple[v1.SessionInfo, ...]:
         """Return the sessions that the agent has stored, from all pages.
 
         Args:
             cwd: list only the sessions of this directory.
+            assume: capabilities to take as advertised.
 
         Raises:
             CapabilityNotAdvertised: the agent does not support it.
             RequestError: the agent responded with an error.
             EndlessListing: the pages of the agent repeat.
         """
-        listing = SessionListing(self._link.peer, list_sessions(self._link.peer, cwd=cwd, flavour=self._flavour))
+        first = list_sessions(self._link.peer, cwd=cwd, flavour=self._flavour, assume=assume)
+        listing = SessionListing(self._link.peer, first, assume=assume)
         found: tuple[v1.SessionInfo, ...] = ()
         while listing.request is not None:
             page = listing.take(await self._link.ask(listing.request))
             found += tuple(in_package(v1, "SessionInfo", each) for each in page)
         return found
 
-    async def close(self, session: AnySession) -> None:
-        """Close a session, open here or not.
+    async def close(self, session: AnySession, *, assume: Collection[str] = ()) -> None:
+        """Close a session, open here or not. *assume* has capabilities to take as advertised.
 
         Raises:
             CapabilityNotAdvertised: the session is not open here, and the agent does not support closing.
@@ -213,17 +217,17 @@ class ConnectedAgent:
         if id_ in self._link.sessions:
             await self._link.sessions[id_].close()
         else:
-            await self._link.close(id_)
+            await self._link.close(id_, assume)
 
-    async def delete(self, session: AnySession) -> None:
-        """Close a session if it is open here, and delete it from the list of the agent.
+    async def delete(self, session: AnySession, *, assume: Collection[str] = ()) -> None:
+        """Close a session if it is open here, and delete it from the list of the agent. *assume* is as for `close`.
 
         Raises:
             CapabilityNotAdvertised: the agent does not support it.
             RequestError: the agent responded with an error.
         """
         id_ = _id_of(session)
-        request = delete_session(self._link.peer, id_)
+        request = delete_session(self._link.peer, id_, assume=assume)
         if id_ in self._link.sessions:
             await self._link.sessions[id_].close()
         await self._link.ask(request)
@@ -243,14 +247,14 @@ class ConnectedAgent:
             method = self._link.peer.auth_methods[0]
         await self._link.ask(login(self._link.peer, method))
 
-    async def logout(self) -> None:
-        """Log the user out.
+    async def logout(self, *, assume: Collection[str] = ()) -> None:
+        """Log the user out. *assume* is as for `close`.
 
         Raises:
             CapabilityNotAdvertised: the agent does not support it.
             RequestError: the agent responded with an error.
         """
-        await self._link.ask(logout(self._link.peer))
+        await self._link.ask(logout(self._link.peer, assume=assume))
 
     async def ask(self, request: Asks[Result], *, timeout: float | None = None) -> Result:
         """Send a request of the negotiated version and return the response.

@@ -275,6 +275,18 @@ async def test_unsupported_requests_are_refused_before_they_are_sent() -> None:
     assert [type(each).__name__ for each in raw.received] == ["NewSessionRequest"]
 
 
+async def test_requests_are_sent_if_the_capability_is_assumed() -> None:
+    async with connected(Agent(1, hello, capabilities=set())) as agent:
+        for attempt in (
+            agent.list(assume={"session.list"}),
+            agent.close("s", assume={"session.close"}),
+            agent.delete("s", assume={"session.delete"}),
+            agent.logout(assume={"auth.logout"}),
+        ):
+            with pytest.raises(RequestError, match=r"\(-32601\)"):  # the response of the agent
+                await attempt
+
+
 @both
 async def test_closing_a_session_that_is_busy_cancels_its_turn(version: int) -> None:
     ended = anyio.Event()
