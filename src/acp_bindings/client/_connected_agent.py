@@ -207,7 +207,7 @@ class ConnectedAgent:
         return found
 
     async def close(self, session: AnySession, *, assume: Collection[str] = ()) -> None:
-        """Close a session, open here or not. *assume* has capabilities to take as advertised.
+        """Close a session, open here or not. If it is not, *assume* has capabilities to take as advertised.
 
         Raises:
             CapabilityNotAdvertised: the session is not open here, and the agent does not support closing.
@@ -220,7 +220,7 @@ class ConnectedAgent:
             await self._link.close(id_, assume)
 
     async def delete(self, session: AnySession, *, assume: Collection[str] = ()) -> None:
-        """Close a session if it is open here, and delete it from the list of the agent. *assume* is as for `close`.
+        """Close a session if it is open here, and delete it from the list of the agent. *assume* is as for `list`.
 
         Raises:
             CapabilityNotAdvertised: the agent does not support it.
@@ -248,7 +248,7 @@ class ConnectedAgent:
         await self._link.ask(login(self._link.peer, method))
 
     async def logout(self, *, assume: Collection[str] = ()) -> None:
-        """Log the user out. *assume* is as for `close`.
+        """Log the user out. *assume* is as for `list`.
 
         Raises:
             CapabilityNotAdvertised: the agent does not support it.

@@ -61,7 +61,7 @@ class EventStream:
         self.is_over = False
         """True if its session was closed."""
         self.begins_after = set[Any]()
-        """The requests in progress whose messages are still on the stream of the connection, to keep their order."""
+        """The requests that are completed on the stream of the connection first, because they began there."""
         self._unsent: deque[bytes] = deque()
         self._sent: deque[bytes] = deque()
         """The last events that a reader has taken, for one that reconnects."""
@@ -243,7 +243,7 @@ class HostedConnection:
 
         A session has a stream from the response with its id, or from the request that reads it. Until then its messages
         are on the stream of the connection, because some clients read no other before they know the session. Requests
-        that are in progress then are also completed there, because messages on two streams can overtake each other.
+        in progress at that time are completed there, because messages on two streams can overtake each other.
         """
         after = b""
         if (session_id := session_of(line)) is None and (about := outline(line)) is not None:

@@ -646,13 +646,15 @@ async def test_all_requests_that_wait_for_room_on_a_connection_continue() -> Non
 async def test_messages_of_requests_in_progress_stay_on_their_stream_when_that_of_the_session_is_opened(
     method: str,
 ) -> None:
-    request = b'{"jsonrpc":"2.0","id":1,"method":"%b","params":{"sessionId":"s"}}' % method.encode()
+    request = b'{"jsonrpc":"2.0","id":%d,"method":"%b","params":{"sessionId":"%b"}}'
     update = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{}}}\n'
-    about = outline(request)
-    assert about is not None
     hosted = HostedConnection(identity=None, limits=Limits())
     await hosted.send(b'{"jsonrpc":"2.0","id":0,"result":{}}\n')
-    await hosted.deliver(request, about, "s")
+    for number, session_id in ((1, "s"), (2, "another")):
+        line = request % (number, method.encode(), session_id.encode())
+        about = outline(line)
+        assert about is not None
+        await hosted.deliver(line, about, session_id)
     await hosted.send(update)
     own, common = hosted.stream("s"), hosted.stream(None)
     assert own is not None
