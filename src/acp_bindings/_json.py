@@ -137,8 +137,10 @@ def mended(value: Any) -> Any:
     return [*map(mended, cast("list[Any]", value))] if isinstance(value, list | tuple) else value
 
 
-_HALF = re.compile(rb"((?:\\\\)+|\\u(?i:d[89ab][\da-f]{2})\\u(?i:d[c-f][\da-f]{2}))|\\u(?i:d[89a-f][\da-f]{2})")
-"""A lone surrogate, as left by JavaScript that cuts a string in an emoji; in the group, what only looks like one."""
+_HALF = re.compile(rb"\\u(?i:d(?:[89ab][\da-f]{2}(?!\\ud[c-f])|(?<!\\ud[89ab]..\\ud)[c-f][\da-f]{2}))")
+"""A lone surrogate, as left by JavaScript that cuts a string in an emoji."""
+_BACKSLASH = b"\xff"
+"""Stands for an escaped backslash, which is not the start of a surrogate. UTF-8 never contains this byte."""
 MENDABLE = 8 << 20
 """The longest text in which these are replaced, because that takes several times the time and memory."""
 
@@ -152,7 +154,7 @@ def mendings(text: bytes | bytearray) -> Iterator[bytes]:
     except UnicodeDecodeError:
         text = text.decode(errors="replace").encode()
         yield text
-    mended = _HALF.sub(lambda found: found[1] or rb"\ufffd", text)
+    mended = _HALF.sub(rb"\\ufffd", text.replace(rb"\\", _BACKSLASH)).replace(_BACKSLASH, rb"\\")
     if mended != text:
         yield mended
 
