@@ -35,7 +35,9 @@ def run_play(
         play = Play(read, version=version, without=without, auth=auth, rude=rude)
         return _serve(play, http) if http else _run(play)
     except OSError as error:
-        sys.stderr.write(f"acp-bindings play: {error.filename or 'standard output'}: {error.strerror}\n")
+        if error.filename is None:
+            raise
+        sys.stderr.write(f"acp-bindings play: {error.filename}: {error.strerror}\n")
         return 2
     except ValueError as error:
         sys.stderr.write(f"acp-bindings play: {error}\n")
