@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import signal
 import sys
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -13,6 +15,7 @@ from typing import Any, cast
 import anyio
 import anyio.lowlevel
 import pytest
+from anyio.abc import TaskStatus
 from mcp import MCPError
 from mcp.server import MCPServer
 from mcp_types import JSONRPCResponse, LoggingMessageNotificationParams, jsonrpc_message_adapter
@@ -22,6 +25,7 @@ import mcp_launch
 from acp_bindings import v1
 from acp_bindings._events import EventBuffer, EventTooLong
 from mcp_launch import Budgets, Limits, Options, UnusableInput
+from mcp_launch._transports import messages
 from mcp_launch._transports.messages import Invalid, Reader
 from mcp_launch.options import DEEPEST
 from tests.mcp_launch.servers.raw import Request, event, head, raw_server, reply
@@ -371,6 +375,38 @@ async def test_values_are_counted_outside_of_strings(monkeypatch: pytest.MonkeyP
         assert not isinstance(within, Invalid), text
         assert isinstance(beyond, Invalid), text
         assert (beyond.limit, beyond.is_call) == ("values", True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+async def test_a_signal_is_handled_between_the_steps_of_a_long_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = response(structuredContent={"a": "x" * (2 << 20)}).replace(b"$ID", b"1")
+    handled = 0
+
+    async def count_signals(*, task_status: TaskStatus[None]) -> None:
+        nonlocal handled
+        with anyio.open_signal_receiver(signal.SIGWINCH) as signals:
+            task_status.started()
+            async for _ in signals:
+                handled += 1
+
+    def step(then: Callable[..., Any]) -> Callable[..., Any]:
+        def stepped(*args: Any, **options: Any) -> Any:
+            before.append(handled)
+            # By default it has no effect, so the last one may remain unhandled.
+            os.kill(os.getpid(), signal.SIGWINCH)
+            return then(*args, **options)
+
+        return stepped
+
+    before = list[int]()
+    for name in ("_punctuation", "from_json", "_message"):
+        monkeypatch.setattr(messages, name, step(getattr(messages, name)))
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(count_signals)
+        assert isinstance(await Reader(Limits()).read(text), JSONRPCResponse)
+        tasks.cancel_scope.cancel()
+
+    assert before == [0, 1, 2]
 
 
 async def test_arrays_of_any_json_have_no_limit_of_items() -> None:

@@ -133,8 +133,9 @@ class Reader:
                 next(steps)
             except StopIteration as end:
                 return end.value
-            # Shielded, because the message being read would be lost.
-            await cancel_shielded_checkpoint()
+            for _ in range(_TURNS):
+                # Shielded, because the message being read would be lost.
+                await cancel_shielded_checkpoint()
 
     def _steps(self, text: bytes | bytearray) -> Generator[None, None, object]:
         """Return the value; after each step of a long message, other tasks run."""
@@ -151,10 +152,10 @@ class Reader:
         if len(text) > _PIECE:
             yield
         value = yield from self._lenient(text)
-        if values > self.limits.items:
+        if len(text) > _PIECE:
             yield
-            if _count_items(value, self.limits.items) > self.limits.items:
-                return self._beyond(text, "items", f"it has more than {self.limits.items:,} items in its lists")
+        if values > self.limits.items and _count_items(value, self.limits.items) > self.limits.items:
+            return self._beyond(text, "items", f"it has more than {self.limits.items:,} items in its lists")
         return value
 
     def _lenient(self, text: bytes | bytearray) -> Generator[None, None, object]:
@@ -187,6 +188,8 @@ class Reader:
 _PUNCTUATION = (b",", b":", b"[", b"{")
 _PIECE = 1 << 20
 """Bytes that are scanned at once."""
+_TURNS = 6
+"""Turns of the event loop after each step. A task that waits for a signal continues only in the fourth."""
 _NOT_UNICODE = ("invalid unicode", "hex escape")
 """Parts of the errors of the parser for invalid UTF-8 and for lone surrogates."""
 _UNESCAPED = re.compile(rb"[^\\]")
