@@ -189,7 +189,8 @@ _PUNCTUATION = (b",", b":", b"[", b"{")
 _PIECE = 1 << 20
 """Bytes that are scanned at once."""
 _TURNS = 6
-"""Turns of the event loop after each step. A task that waits for a signal continues only in the fourth."""
+"""Turns of the event loop after each step. A task that waits for a signal continues only in the fourth, and may then
+cancel another one."""
 _NOT_UNICODE = ("invalid unicode", "hex escape")
 """Parts of the errors of the parser for invalid UTF-8 and for lone surrogates."""
 _UNESCAPED = re.compile(rb"[^\\]")
