@@ -9,6 +9,7 @@ from acp_bindings._events import Event, EventBuffer, event_of
 EVENTS = {
     b"id: 1\ndata: {}\n\n": Event("message", b"{}", b"id: 1\n"),
     b"data:a\n\n": Event("message", b"a"),
+    b"data:a\ndata:b\n\n": Event("message", b"a\nb"),
     b"data: a\rdata: b\n\n": Event("message", b"a\nb"),
     b"id: 1\rretry: 2\ndata: a\n\n": Event("message", b"a", b"id: 1\nretry: 2\n"),
     b"data: a\r\n\r\n": Event("message", b"a"),

@@ -409,6 +409,15 @@ async def test_a_signal_is_handled_between_the_steps_of_a_long_message(monkeypat
     assert before == [0, 1, 2]
 
 
+async def test_a_long_message_is_not_lost_by_cancelling_the_reader() -> None:
+    found: object = None
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        found = await Reader(Limits()).read(response(content=["x" * (2 << 20)]).replace(b"$ID", b"1"))
+
+    assert isinstance(found, JSONRPCResponse)
+
+
 async def test_arrays_of_any_json_have_no_limit_of_items() -> None:
     many: list[Any] = [[{}]] * 50
     fields = ["inputSchema", "outputSchema", "structuredContent", "_meta", "data", "metadata", "input"]
